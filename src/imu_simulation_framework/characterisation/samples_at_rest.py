@@ -65,7 +65,7 @@ def check_at_rest(
     blocks = len(times) // size
     if blocks < 2:
         return []
-    moved, worst = np.zeros(blocks - 1, dtype=bool), (0.0, "", 0.0)
+    is_moving, worst = np.zeros(blocks - 1, dtype=bool), (0.0, "", 0.0)
     for signal, name in zip(values, names):
         changes = np.abs(np.diff(block_medians(signal[None, :], size)[0]))
         steps = np.diff(signal)
@@ -73,18 +73,19 @@ def check_at_rest(
         noise = np.sqrt(np.dot(steps, steps) / len(steps) / size)
         del steps
         limit = max(MAX_CHANGES[name.split("_")[0]], _MAX_NOISE_RATIO * noise)
-        moved |= changes > limit
+        is_moving |= changes > limit
         largest = float(changes.max())
         worst = max(worst, (largest / limit, name, largest), key=lambda axis: axis[0])
-    if not moved.any():
+    if not is_moving.any():
         return []
-    first = float(times[(int(np.argmax(moved)) + 1) * size] - times[0])
+    first = float(times[(int(np.argmax(is_moving)) + 1) * size] - times[0])
     _, name, largest = worst
     motion = (
-        f"in {moved.sum()} of {len(moved)} seconds, first at {first:.0f} s; {name} changes by "
-        f"up to {largest:.2g} {_UNITS[name.split('_')[0]]} from one second to the next"
+        f"in {is_moving.sum()} of {len(is_moving)} seconds, first at {first:.0f} s; "
+        f"{name} changes by up to {largest:.2g} {_UNITS[name.split('_')[0]]} from one second to "
+        "the next"
     )
-    if np.mean(moved) > _MAX_MOVED_SHARE:
+    if np.mean(is_moving) > _MAX_MOVED_SHARE:
         raise RecordingError(f"{source}: the sensor is moving, but must be at rest: {motion}")
     return [f"the sensor was moved {motion}; exclude this part of the recording"]
 
@@ -339,7 +340,7 @@ def prepare_axes(
     rate = sum(stop - start - 1 for start, stop in used) / sum(
         times[stop - 1] - times[start] for start, stop in used
     )
-    moved = check_at_rest(times, values, names, rate, source)
+    motion_remarks = check_at_rest(times, values, names, rate, source)
     outliers, raw, remarks = _replace_outliers(times, values, names, rate, source, settings)
     unused = len(times) - sum(stop - start for start, stop in used)
     gaps = count_places(gap_ends, times)
@@ -352,7 +353,7 @@ def prepare_axes(
         unused=unused,
         outliers=outliers,
         raw=raw,
-        remarks=(*_gap_remarks(times, gaps, gap_ends, used, unused), *moved, *remarks),
+        remarks=(*_gap_remarks(times, gaps, gap_ends, used, unused), *motion_remarks, *remarks),
     )
 
 
@@ -395,9 +396,9 @@ def _find_gaps(times: np.ndarray, period: float) -> np.ndarray:
     offset, last = np.arange(_NEIGHBOURS), len(times) - 1
     earlier = np.clip(candidates[:, None] - 1 - offset, 0, last)
     later = np.clip(candidates[:, None] + offset, 0, last)
-    late = np.median(times[later] - period * later, axis=1)
-    early = np.median(times[earlier] - period * earlier, axis=1)
-    return candidates[late - early > _LASTING_SHIFT * period]
+    later_offset = np.median(times[later] - period * later, axis=1)
+    earlier_offset = np.median(times[earlier] - period * earlier, axis=1)
+    return candidates[later_offset - earlier_offset > _LASTING_SHIFT * period]
 
 
 def _gap_remarks(

@@ -26,8 +26,8 @@ class FrameworkError(Exception):
         if len(text) <= MAX_MESSAGE_LENGTH:
             return text
         # Only the middle is omitted: a message begins with the file and ends with the remedy.
-        half = MAX_MESSAGE_LENGTH // 2
-        return f"{text[:half]} [...] {text[-half:]} ({len(text)} characters)"
+        half_length = MAX_MESSAGE_LENGTH // 2
+        return f"{text[:half_length]} [...] {text[-half_length:]} ({len(text)} characters)"
 
 
 class ConfigurationError(FrameworkError):

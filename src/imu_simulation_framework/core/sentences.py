@@ -48,7 +48,7 @@ def quote(value) -> str:
     if isinstance(value, str):
         # The middle of a long text is omitted before the text is formatted.
         return repr(value) if len(value) <= LONGEST_VALUE else _cut(value, repr)
-    return shorten(_SHORT.repr(value))
+    return shorten(_SHORT_REPR.repr(value))
 
 
 def shorten(text) -> str:
@@ -113,7 +113,7 @@ def number_duplicates(names) -> list[str]:
     ]
 
 
-class _Short(reprlib.Repr):
+class _ShortRepr(reprlib.Repr):
     """Abbreviated representation of values, in which values typed by a user are complete."""
 
     def __init__(self):
@@ -129,7 +129,7 @@ class _Short(reprlib.Repr):
         return f"a whole number of about {round(value.bit_length() * 0.30103)} digits"
 
 
-_SHORT = _Short()
+_SHORT_REPR = _ShortRepr()
 
 
 def format_duration(seconds) -> str:

@@ -213,9 +213,11 @@ def degrees_of_freedom(segments, values) -> float:
     """
     distances = np.arange(min(values, _CORRELATED_FREQUENCIES))
     weights = np.where(distances == 0, 1.0, 2.0) * (1.0 - distances / values)
-    same, adjacent = _covariances()
-    variance = float(weights @ same[distances])
-    variance += 2.0 * (1.0 - 1.0 / segments) * float(weights @ adjacent[distances])
+    squared_correlations, adjacent_squared_correlations = _covariances()
+    variance = float(weights @ squared_correlations[distances])
+    variance += (
+        2.0 * (1.0 - 1.0 / segments) * float(weights @ adjacent_squared_correlations[distances])
+    )
     return 2.0 * segments * values / variance
 
 
@@ -262,10 +264,12 @@ def variance_interval(degrees_of_freedom, level=0.95):
     """
     from scipy import special
 
-    half = 0.5 * np.asarray(degrees_of_freedom, dtype=float)
+    half_freedom = 0.5 * np.asarray(degrees_of_freedom, dtype=float)
     tail = 0.5 * (1.0 - level)
     # A chi-square variate with k degrees of freedom is twice a gamma variate with shape k / 2.
-    return half / special.gammaincinv(half, 1.0 - tail), half / special.gammaincinv(half, tail)
+    return half_freedom / special.gammaincinv(
+        half_freedom, 1.0 - tail
+    ), half_freedom / special.gammaincinv(half_freedom, tail)
 
 
 MINIMUM_CORRELATION = 0.3  # smallest correlation of the yaw rates at which a shift is applied

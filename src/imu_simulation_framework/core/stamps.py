@@ -387,7 +387,7 @@ def examine_stamps(times, places=None, limits=None):
 
     recorded = times[finite]
     newest = np.maximum.accumulate(recorded)
-    older = np.concatenate([[False], recorded[1:] < newest[:-1]])
+    is_older = np.concatenate([[False], recorded[1:] < newest[:-1]])
     steps = np.diff(recorded, prepend=recorded[0])
     back = int(np.argmin(steps))
 
@@ -398,7 +398,7 @@ def examine_stamps(times, places=None, limits=None):
         _growing_stamps(times[order], places[order], limits)[1],
         samples=len(times),
         missing=missing,
-        unordered=count_occurrences(older, recorded, places[finite]),
+        unordered=count_occurrences(is_older, recorded, places[finite]),
         duplicates=count_places(duplicates, times, places),
         mean_rate=_mean_rate(recorded, packet_size(recorded)),
         backward_step=float(max(0.0, -steps[back])),

@@ -27,7 +27,7 @@ def write_whole(path, content):
     ResultError
         The file cannot be written; the message contains the reason and a remedy.
     """
-    with replace_file(path) as aside, open(aside, "wb") as file:
+    with replace_file(path) as temporary_path, open(temporary_path, "wb") as file:
         file.write(content)
 
 
@@ -122,12 +122,12 @@ def replace_file(path):
         folder = path.parent / f".{secrets.token_hex(16)}.part"
         try:
             os.mkdir(folder, 0o700)
-            aside = folder / "whole"
-            yield aside
-            _sync(aside)
+            temporary_path = folder / "whole"
+            yield temporary_path
+            _sync(temporary_path)
             if status is not None:
-                _copy_owner_and_mode(aside, status)
-            os.replace(aside, path)
+                _copy_owner_and_mode(temporary_path, status)
+            os.replace(temporary_path, path)
         finally:
             # The unfinished file is also removed on KeyboardInterrupt.
             _remove(folder)

@@ -108,7 +108,7 @@ class PlainLoader(yaml.SafeLoader):
 
     def construct_mapping(self, node, deep=False):
         """Construct a mapping, and reject duplicate keys."""
-        seen = set()
+        present_keys = set()
         for key_node, _ in node.value:
             if key_node.tag == f"{_YAML_TAG}merge":  # a mapping may override keys that it merges
                 continue
@@ -116,11 +116,11 @@ class PlainLoader(yaml.SafeLoader):
             # PyYAML itself rejects unhashable keys.
             if not isinstance(key, Hashable):
                 continue
-            if key in seen:
+            if key in present_keys:
                 raise yaml.constructor.ConstructorError(
                     None, None, f"the key {quote(key)} occurs twice", key_node.start_mark
                 )
-            seen.add(key)
+            present_keys.add(key)
         return super().construct_mapping(node, deep)
 
     def _require_shallow(self):

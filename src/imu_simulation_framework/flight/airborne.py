@@ -158,13 +158,13 @@ class AirborneImu:
             )
         time = np.minimum(first + np.arange(count) / rate, last)
         self.body = states.motion(at=time)
-        carried = simulate_gimbal(self.body, gimbal, imu, seed)
+        simulated = simulate_gimbal(self.body, gimbal, imu, seed)
         self.imu_motion = cast(
-            EarthMotion, carried.motion
+            EarthMotion, simulated.motion
         )  # motion of the same type as the platform motion
-        self.joints = carried.joints
-        self.geometry, self.remarks = carried.geometry, carried.remarks
-        self.residual = carried.residual
+        self.joints = simulated.joints
+        self.geometry, self.remarks = simulated.geometry, simulated.remarks
+        self.residual = simulated.residual
         self.origin = geodetic_of(self.body.position[0])
         self.stamps = np.rint(time * NANOSECONDS).astype(np.int64)
         self.truth = _rows(self.body.local(self.origin))

@@ -153,13 +153,13 @@ def joint_alone(
     number, drive = JOINTS.index(joint), gimbal.drive
     assert isinstance(drive, SinusoidalJoints)
     pan, tilt, roll = (size * (k == number) for k, size in enumerate(drive.amplitudes))
-    alone = replace(drive, amplitudes=(pan, tilt, roll), offsets=(0.0, 0.0, 0.0))
+    single_joint = replace(drive, amplitudes=(pan, tilt, roll), offsets=(0.0, 0.0, 0.0))
     latitude, longitude = np.degrees(place[:2]).tolist()
     duration = PERIODS * drive.periods[number]
     platform = standing(duration, latitude, longitude, float(place[2]), rate=rate)
-    carried = simulate_gimbal(platform, replace(gimbal, drive=alone), imu, seed).motion
-    assert isinstance(carried, EarthMotion)
-    return sensed(carried, imu, seed)
+    motion = simulate_gimbal(platform, replace(gimbal, drive=single_joint), imu, seed).motion
+    assert isinstance(motion, EarthMotion)
+    return sensed(motion, imu, seed)
 
 
 def navigated(

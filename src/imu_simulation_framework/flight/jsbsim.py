@@ -350,10 +350,10 @@ def fly(
     notices = Notices()
     with capture_output(notices), tempfile.TemporaryDirectory() as copies:
         simulator = _load_script(path, rate, aircraft, engines, notices, Path(copies))
-        flown = _Simulation(simulator, path, rate)
-        flown.skip(int(np.ceil(start * rate - 1e-6)))
-        flown.record(int(np.floor(duration * rate + 1e-6)) + 1)
-    states = flown.states()
+        simulation = _Simulation(simulator, path, rate)
+        simulation.skip(int(np.ceil(start * rate - 1e-6)))
+        simulation.record(int(np.floor(duration * rate + 1e-6)) + 1)
+    states = simulation.states()
     settings = {
         "source": "JSBSim",
         "version": str(jsbsim().__version__),
@@ -365,8 +365,8 @@ def fly(
     }
     folders = {"aircraft_folder": aircraft, "engine_folder": engines}
     settings.update({name: str(folder) for name, folder in folders.items() if folder is not None})
-    events = sorted(notices.events() + flown.events, key=lambda event: event[0])
-    return Flight(states, settings, tuple(events), tuple(flown.remarks), flown.crashed)
+    events = sorted(notices.events() + simulation.events, key=lambda event: event[0])
+    return Flight(states, settings, tuple(events), tuple(simulation.remarks), simulation.crashed)
 
 
 class _Simulation:
@@ -429,20 +429,20 @@ class _Simulation:
         read, run, every = self._read, self._simulator.run, self._every
         while count > 0 and not self.ended:
             batch = min(count, every - self._step % every)
-            done = 0
+            step_count = 0
             try:
                 for _ in range(batch):
                     if keep is not None:
                         keep([value() for value in read])
-                    done += 1
+                    step_count += 1
                     if not run():
                         self._end("the script ended")
                         break
             except (RuntimeError, ArithmeticError, ValueError) as error:
                 self._end(f"JSBSim failed: {_one_line(error)}")
                 self.crashed = True
-            self._step += done
-            count -= done
+            self._step += step_count
+            count -= step_count
             self._check()
 
     def _check(self):

@@ -406,9 +406,9 @@ def _to_even_times(time: np.ndarray, start: float) -> np.ndarray:
         return time
     rate = counts[-1] / time[-1]
     rate = round(rate) if abs(rate - round(rate)) < _RATE_TOLERANCE * rate else rate
-    even = np.rint(time * rate) / rate
+    even_times = np.rint(time * rate) / rate
     rounding = 2.0 * float(np.spacing(start + time[-1])) + _NANOSECOND
-    return even if np.max(np.abs(even - time)) <= rounding else time
+    return even_times if np.max(np.abs(even_times - time)) <= rounding else time
 
 
 def _to_states(
@@ -431,8 +431,10 @@ def _to_states(
     latitude, longitude, height = np.radians(origin[0]), np.radians(origin[1]), origin[2]
     level = enu_to_ecef(latitude, longitude)
     position = ecef_of(latitude, longitude, height) + level.apply(table[list(_LOCAL)].to_numpy())
-    turned = (level * Rotation.from_quat(orientation)).as_quat()
-    return FlightStates(time, position, turned, None if velocity is None else level.apply(velocity))
+    level_orientation = (level * Rotation.from_quat(orientation)).as_quat()
+    return FlightStates(
+        time, position, level_orientation, None if velocity is None else level.apply(velocity)
+    )
 
 
 def _choose_path(

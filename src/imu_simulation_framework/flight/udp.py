@@ -218,11 +218,11 @@ def receive_flight(
         count += 1
         if sender not in senders:
             if len(senders) >= _MAX_SENDERS:
-                del senders[min(senders, key=lambda known: senders[known].worth)]
+                del senders[min(senders, key=lambda known: senders[known].rank)]
             senders[sender] = _Reception(receiver, labels, period, resolution)
         senders[sender].take(packet)
         # Other senders may come first or send similar packets, but the simulator sends most states.
-        best = max(senders.values(), key=lambda reception: reception.worth)
+        best = max(senders.values(), key=lambda reception: reception.rank)
         # The flight ends if there are no new states, even if other packets still arrive.
         if (best, best.newest) != reached:
             reached, until = (best, best.newest), time.monotonic() + timeout
@@ -275,7 +275,7 @@ class _Reception:
         return self.newest - self._rows[0][0] >= duration - 1e-9
 
     @property
-    def worth(self) -> tuple[int, bool, int]:
+    def rank(self) -> tuple[int, bool, int]:
         """Key for ranking senders: number of states, presence of labels, number of packets."""
         return len(self._rows), self._text is not None, self._packets
 
@@ -357,13 +357,13 @@ class _Reception:
         self._timed = True
         # The 32-bit counter of microseconds wraps after 4295 s.
         round_trip = 2**32 * self._resolution
-        further = values["time"] + self._rounds * round_trip
-        if abs(further + round_trip - self.newest) <= _WRAP:
+        unwrapped_time = values["time"] + self._rounds * round_trip
+        if abs(unwrapped_time + round_trip - self.newest) <= _WRAP:
             self._rounds += 1
-            further += round_trip
-        elif self._rounds and abs(further - round_trip - self.newest) <= _RESTART:
-            further -= round_trip  # a late packet from before the wrap
-        return {**values, "time": further}
+            unwrapped_time += round_trip
+        elif self._rounds and abs(unwrapped_time - round_trip - self.newest) <= _RESTART:
+            unwrapped_time -= round_trip  # a late packet from before the wrap
+        return {**values, "time": unwrapped_time}
 
     def flight(self, count: int) -> Flight:
         """Return the received flight; ``count`` is the number of packets from all senders."""
@@ -425,22 +425,22 @@ class _Reception:
                 f"that accelerations are meaningless; {advice}"
             )
             return states
-        fine = max(steps[name] for name in packets.VELOCITY)
+        finest_step = max(steps[name] for name in packets.VELOCITY)
         remarks.append(
             f"the resolution of the positions is {step:.2g} m, so that the path is the integral of "
-            f"the velocities, whose resolution is {fine:.2g} m/s; {advice}"
+            f"the velocities, whose resolution is {finest_step:.2g} m/s; {advice}"
         )
         return states.integrated()
 
     def _order_packets(self, time) -> _OrderedPackets:
         remarks = []
-        older = int(np.sum(time < np.maximum.accumulate(time)))
+        older_count = int(np.sum(time < np.maximum.accumulate(time)))
         order = np.argsort(time, kind="stable")
         new = np.diff(time[order], prepend=-np.inf) > 0.0
         twice, order = int(np.sum(~new)), order[new]
-        if older:
-            was = "was" if older == 1 else "were"
-            remarks.append(f"{_format_count(older)} arrived late and {was} sorted by time")
+        if older_count:
+            was = "was" if older_count == 1 else "were"
+            remarks.append(f"{_format_count(older_count)} arrived late and {was} sorted by time")
         if twice:
             remarks.append(f"{_format_count(twice)} arrived twice")
         time = time[order]
@@ -451,19 +451,21 @@ class _Reception:
             usual = float(np.median(np.diff(time)))
             period = (time[-1] - time[0]) / max(1, round((time[-1] - time[0]) / usual))
         counts = np.rint((time - time[0]) / period)
-        even = time[0] + counts * period
-        if np.max(np.abs(even - time)) > _MAX_UNEVENNESS * period or np.any(np.diff(counts) <= 0):
+        even_times = time[0] + counts * period
+        if np.max(np.abs(even_times - time)) > _MAX_UNEVENNESS * period or np.any(
+            np.diff(counts) <= 0
+        ):
             remarks.append("the times of the packets are uneven, and are used unchanged")
             return _OrderedPackets(time, order, remarks, period)
         missing = np.diff(counts) - 1.0
         if missing.any():
-            first = even[np.argmax(missing > 0)]
+            first = even_times[np.argmax(missing > 0)]
             remarks.append(
                 f"{_format_count(int(missing.sum()))} of {int(counts[-1]) + 1} did not arrive, "
                 f"the first after {first:.3f} s, at most {int(missing.max())} in a row; the "
                 "motion is interpolated over the gaps"
             )
-        return _OrderedPackets(even, order, remarks, period)
+        return _OrderedPackets(even_times, order, remarks, period)
 
     def _irregularities(self, total):
         times = f"times differ by more than {_RESTART:g} s from the packets before and after"

@@ -210,15 +210,15 @@ def heading_from_antennas(times, course, measured_times, measured):
     # In gaps, the difference between the dual-antenna heading and the course is interpolated.
     # It is not zero if the robot drives backwards, or if the antennas are mounted across the robot.
     difference = unwrap(measured - np.interp(measured_times, times, course))
-    bridged = course + np.interp(times, measured_times, difference)
+    from_course = course + np.interp(times, measured_times, difference)
     direct = np.interp(times, measured_times, unwrap(measured))
     following = np.clip(np.searchsorted(measured_times, times), 1, max(1, len(measured) - 1))
     if len(measured) == 1:
-        return bridged, np.ones(len(times), dtype=bool)
-    apart = measured_times[following] - measured_times[following - 1]
-    silent = apart > LONGEST_SILENCE
+        return from_course, np.ones(len(times), dtype=bool)
+    gaps = measured_times[following] - measured_times[following - 1]
+    silent = gaps > LONGEST_SILENCE
     silent |= (times < measured_times[0]) | (times > measured_times[-1])
-    return unwrap(np.where(silent, bridged, direct)), silent
+    return unwrap(np.where(silent, from_course, direct)), silent
 
 
 @dataclass(frozen=True)
@@ -269,5 +269,5 @@ def compare_with_course(times, heading, velocities, fast) -> CourseCheck | None:
     forwards = np.cos(difference - axis) > 0.0
     offset = wrap(np.angle(np.mean(np.exp(1j * difference[forwards]))))
     rms = np.sqrt(np.mean(wrap(difference[forwards] - offset) ** 2))
-    lasting = np.diff(times, append=times[-1])[fast]
-    return CourseCheck(float(offset), float(rms), float(lasting[~forwards].sum()))
+    durations = np.diff(times, append=times[-1])[fast]
+    return CourseCheck(float(offset), float(rms), float(durations[~forwards].sum()))

@@ -69,10 +69,10 @@ def _motion(manoeuvres, time):
 
 def _displacements(manoeuvres, edges):
     """Return the displacement in each interval between the times ``edges``, (n - 1, 2) [m]."""
-    half = 0.5 * np.diff(edges)[:, np.newaxis]
+    half_width = 0.5 * np.diff(edges)[:, np.newaxis]
     middle = 0.5 * (edges[1:] + edges[:-1])[:, np.newaxis]
-    v, _, yaw, _ = _motion(manoeuvres, middle + half * _NODES)
-    distance = half * _WEIGHTS * v
+    v, _, yaw, _ = _motion(manoeuvres, middle + half_width * _NODES)
+    distance = half_width * _WEIGHTS * v
     return np.stack([np.sum(distance * turn(yaw), axis=1) for turn in (np.cos, np.sin)], axis=1)
 
 
@@ -236,9 +236,9 @@ def true_motion(drive):
     lap = np.column_stack([position, yaw, v, yaw_rate, acceleration])
 
     # Each lap starts at the end of the previous one; only the unwrapped yaw differs, by full turns.
-    turned = np.array([0.0, 0.0, yaw[-1], 0.0, 0.0, 0.0])
-    laps = [lap[:-1] + k * turned for k in range(drive.laps)]
-    values = np.concatenate([*laps, lap[-1:] + (drive.laps - 1) * turned])
+    lap_turn = np.array([0.0, 0.0, yaw[-1], 0.0, 0.0, 0.0])
+    laps = [lap[:-1] + k * lap_turn for k in range(drive.laps)]
+    values = np.concatenate([*laps, lap[-1:] + (drive.laps - 1) * lap_turn])
     return pd.DataFrame(
         values,
         columns=["x", "y", "yaw", "v", "yaw_rate", "acceleration"],

@@ -138,24 +138,26 @@ def gravitation_ecef(position: ArrayLike) -> np.ndarray:
     position = np.asarray(position, dtype=float)
     x, y, z = np.moveaxis(position, -1, 0)
     focal = LINEAR_ECCENTRICITY**2
-    beyond = x * x + y * y + z * z - focal
+    excess = x * x + y * y + z * z - focal
     # Squared semi-axes of the confocal ellipsoid through the position; sine of reduced latitude.
-    minor_squared = 0.5 * (beyond + np.sqrt(beyond * beyond + 4.0 * focal * z * z))
+    minor_squared = 0.5 * (excess + np.sqrt(excess * excess + 4.0 * focal * z * z))
     major_squared = minor_squared + focal
     minor, major = np.sqrt(minor_squared), np.sqrt(major_squared)
     sine = z / minor
     sine_squared = sine * sine
-    stretch = major_squared / (minor_squared + focal * sine_squared)
+    squared_scale = major_squared / (minor_squared + focal * sine_squared)
     ratio = LINEAR_ECCENTRICITY / minor
     turning = (EARTH_RATE * SEMI_MAJOR_AXIS) ** 2 / _Q
-    inwards = GRAVITATIONAL_CONSTANT + turning * LINEAR_ECCENTRICITY * _q_slope(ratio) * (
+    inward = GRAVITATIONAL_CONSTANT + turning * LINEAR_ECCENTRICITY * _q_slope(ratio) * (
         0.5 * sine_squared - 1.0 / 6.0
     )
-    inwards = inwards / major_squared
-    polewards = turning / major * _q(ratio)
-    across = -stretch * (inwards * minor / major_squared + polewards * sine_squared / major)
-    along = stretch * sine * (polewards * (1.0 - sine_squared) * minor / major - inwards)
-    return np.stack([across * x, across * y, along], axis=-1)
+    inward = inward / major_squared
+    poleward = turning / major * _q(ratio)
+    radial_factor = -squared_scale * (
+        inward * minor / major_squared + poleward * sine_squared / major
+    )
+    axial = squared_scale * sine * (poleward * (1.0 - sine_squared) * minor / major - inward)
+    return np.stack([radial_factor * x, radial_factor * y, axial], axis=-1)
 
 
 def gravity_ecef(position: ArrayLike) -> np.ndarray:

@@ -115,7 +115,8 @@ def orientation_of_aviation(
 def _about_z_then_x(about_z, about_x):
     """Return rotations about the x axis, followed by rotations about the fixed z axis."""
     (sine_z, cosine_z), (sine_x, cosine_x) = (
-        (np.sin(half), np.cos(half)) for half in np.broadcast_arrays(0.5 * about_z, 0.5 * about_x)
+        (np.sin(half_angle), np.cos(half_angle))
+        for half_angle in np.broadcast_arrays(0.5 * about_z, 0.5 * about_x)
     )
     quaternions = (cosine_z * sine_x, sine_z * sine_x, sine_z * cosine_x, cosine_z * cosine_x)
     return Rotation.from_quat(np.stack(quaternions, axis=-1))
@@ -335,10 +336,10 @@ class EarthMotion(SampledMotion):
         """
         rate, force = self.angular_velocity.copy(), self.specific_force.copy()
         step = np.diff(self.time)[:, np.newaxis]
-        turned, gained = increments_between(
+        delta_theta, delta_velocity = increments_between(
             self.time, self.position, self.velocity, self.orientation, earth.gravitation_ecef
         )
-        rate[1:], force[1:] = turned / step, gained / step
+        rate[1:], force[1:] = delta_theta / step, delta_velocity / step
         return rate, force
 
     def _gravitation(self, position):
@@ -454,13 +455,13 @@ def circling(
     yaw, zeros, unit_column = yaw_rate * time, np.zeros(len(time)), np.ones(len(time))
     weight = float(earth.normal_gravity(math.radians(latitude), height))
     bank = -math.atan2(speed * yaw_rate, weight)
-    ahead = np.column_stack([np.cos(yaw), np.sin(yaw), zeros])
-    inwards = np.column_stack([-np.sin(yaw), np.cos(yaw), zeros])
-    position = place + local.apply(-radius * inwards)
-    velocity = local.apply(speed * ahead)
+    forward_axis = np.column_stack([np.cos(yaw), np.sin(yaw), zeros])
+    left_axis = np.column_stack([-np.sin(yaw), np.cos(yaw), zeros])
+    position = place + local.apply(-radius * left_axis)
+    velocity = local.apply(speed * forward_axis)
     angles = np.column_stack([bank * unit_column, zeros, yaw])
     body = local * Rotation.from_quat(quaternion_from_roll_pitch_yaw(angles))
-    force = local.apply(speed * yaw_rate * inwards) + 2.0 * np.cross(_TURNING, velocity)
+    force = local.apply(speed * yaw_rate * left_axis) + 2.0 * np.cross(_TURNING, velocity)
     force -= earth.gravity_ecef(position)
     to_body = body.inv()
     rate_of_turn = to_body.apply(_TURNING + yaw_rate * local.apply((0.0, 0.0, 1.0)))

@@ -45,8 +45,8 @@ def jitter(times, positions) -> float:
     rows = rows[np.ptp(positions[rows], axis=1).any(axis=1)]
     if not len(rows):
         return SMALLEST_JITTER
-    apart = times[rows][:, :, None] - times[rows][:, None, :] + np.eye(4)
-    weights = 1.0 / np.prod(apart, axis=2)
+    time_differences = times[rows][:, :, None] - times[rows][:, None, :] + np.eye(4)
+    weights = 1.0 / np.prod(time_differences, axis=2)
     weights /= np.linalg.norm(weights, axis=1, keepdims=True)
     lengths = np.linalg.norm(np.einsum("ij,ijk->ik", weights, positions[rows]), axis=1)
     return max(SMALLEST_JITTER, float(np.median(lengths)) / _MEDIAN)
@@ -141,24 +141,26 @@ class PlaneFixes:
     @cached_property
     def is_isotropic(self) -> bool:
         """Whether the errors in east and north have the same variances."""
-        known = [] if self.velocities is None else [np.isfinite(self.velocities)]
-        return all(np.array_equal(*values.T) for values in (self.deviations, *known))
+        measured_velocities = [] if self.velocities is None else [np.isfinite(self.velocities)]
+        return all(np.array_equal(*values.T) for values in (self.deviations, *measured_velocities))
 
-    def part(self, chosen):
+    def part(self, selection):
         """Return a subset of the fixes.
 
         Parameters
         ----------
-        chosen : ndarray
+        selection : ndarray
             Indices or mask of the fixes.
 
         Returns
         -------
         PlaneFixes
         """
-        velocities = None if self.velocities is None else self.velocities[chosen]
-        times, positions = self.times[chosen], self.positions[chosen]
-        return PlaneFixes(times, positions, self.deviations[chosen], velocities, self.velocity_lag)
+        velocities = None if self.velocities is None else self.velocities[selection]
+        times, positions = self.times[selection], self.positions[selection]
+        return PlaneFixes(
+            times, positions, self.deviations[selection], velocities, self.velocity_lag
+        )
 
 
 def smooth_plane(fixes, noise, left_out=None, model=None, densities=None) -> list[SmoothMotion]:
@@ -264,7 +266,7 @@ def estimate_noise(fixes, correlation_time, left_out=None, start=None) -> FixNoi
     if left_out is not None:
         fixes = fixes.part(np.flatnonzero(~left_out))
     slow_time = correlation_time / 2.0
-    intervals = [fixes.part(chosen) for chosen in _choose_intervals(fixes.times)]
+    intervals = [fixes.part(indices) for indices in _choose_intervals(fixes.times)]
     models = [MotionModel(part.times, slow_time, part.velocity_lag) for part in intervals]
     largest = _LARGEST_SLOW
     if fixes.velocities is None and slow_time > 0.0:
@@ -366,15 +368,15 @@ def _logarithms(noise):
 
 def _choose_intervals(times):
     """Return the indices of fixes in evenly spaced intervals, or of all fixes if there are few."""
-    chosen = np.arange(len(times))
-    if len(chosen) > _BLOCK * _BLOCKS:
+    indices = np.arange(len(times))
+    if len(indices) > _BLOCK * _BLOCKS:
         period = float(np.median(np.diff(times)))
         # The tolerance prevents fixes from being skipped because their stamps are rounded.
-        chosen = chosen[:: max(1, int(1.0 / (_ENOUGH_RATE * period) + 0.01))]
-    if len(chosen) <= _BLOCK * _BLOCKS:
-        return [chosen]
-    begins = np.linspace(0, len(chosen) - _BLOCK, _BLOCKS).astype(int)
-    return [chosen[begin : begin + _BLOCK] for begin in begins]
+        indices = indices[:: max(1, int(1.0 / (_ENOUGH_RATE * period) + 0.01))]
+    if len(indices) <= _BLOCK * _BLOCKS:
+        return [indices]
+    begins = np.linspace(0, len(indices) - _BLOCK, _BLOCKS).astype(int)
+    return [indices[begin : begin + _BLOCK] for begin in begins]
 
 
 def velocity_scale(fixes):
@@ -532,16 +534,16 @@ def estimate_robustly(fixes, correlation_time):
     left_out = np.zeros(len(fixes.times), dtype=bool)
     noise = estimate_noise(fixes, correlation_time)
     for _ in range(_ESTIMATES):
-        previous, changed = left_out, False
+        previous, is_changed = left_out, False
         for _ in range(_ROUNDS):
             positions, velocities = find_outliers(fixes, noise, left_out)
             if not positions.any() and not velocities.any():
                 break
-            changed, left_out = True, left_out | positions
+            is_changed, left_out = True, left_out | positions
             if velocities.any():
                 kept = np.where(velocities[:, None], np.nan, fixes.velocities)
                 fixes = replace(fixes, velocities=kept)
-        if not changed:
+        if not is_changed:
             break
         # If a model rejects every fifth position, the model is wrong.
         if left_out.mean() > _MAX_OUTLIERS:

@@ -117,8 +117,8 @@ class SampledMotion(ABC):
         if len(self.time) < 2:
             raise MotionError("motion has 1 sample, expected at least 2 for a period")
         period = self.duration / (len(self.time) - 1)
-        even = self.time[0] + period * np.arange(len(self.time))
-        deviation = float(np.max(np.abs(self.time - even)))
+        even_times = self.time[0] + period * np.arange(len(self.time))
+        deviation = float(np.max(np.abs(self.time - even_times)))
         if deviation > _UNEVEN * period + 1e-9:
             raise MotionError(
                 f"motion's time deviates by up to {deviation:.3g} s from steps of {period:g} s, "
@@ -368,13 +368,15 @@ class SampledMotion(ABC):
                 - body.inv().apply(self._gravitation(position) - self._gravitation(self.position))
             )
         velocity = np.cross(self.rate_against_ground(), arm) + arm_rate
-        turned = to_mounted.apply(rate)
+        mounted_rate = to_mounted.apply(rate)
         return replace(
             self,
             position=position,
             orientation=(body * mount.rotation).as_quat(),
             velocity=self.velocity + body.apply(velocity),
-            angular_velocity=turned if mount.turning is None else turned + mount.turning,
+            angular_velocity=mounted_rate
+            if mount.turning is None
+            else mounted_rate + mount.turning,
             specific_force=to_mounted.apply(force),
         )
 
@@ -634,9 +636,9 @@ def checked_samples(owner, time, columns) -> dict[str, np.ndarray]:
     for name, values in arrays.items():
         if not np.all(np.isfinite(values)):
             raise MotionError(f"{owner} {name} is not finite, expected finite numbers")
-    late = np.flatnonzero(np.diff(time) <= 0.0)
-    if len(late):
-        earlier, later = time[late[0] : late[0] + 2]
+    backward_steps = np.flatnonzero(np.diff(time) <= 0.0)
+    if len(backward_steps):
+        earlier, later = time[backward_steps[0] : backward_steps[0] + 2]
         raise MotionError(f"{owner} time goes from {earlier:g} s to {later:g} s, but must increase")
     return arrays
 
@@ -807,13 +809,13 @@ def absolute_turn(yaw: np.ndarray, reversal: float = REVERSAL) -> np.ndarray:
         Turned angle [rad].
     """
     yaw = np.asarray(yaw, dtype=float)
-    turned, done = np.zeros(len(yaw)), 0.0
+    turned_angle, total = np.zeros(len(yaw)), 0.0
     points = _turning_points(yaw, reversal)
     for first, last in zip(points[:-1], points[1:]):
         leg = (yaw[first : last + 1] - yaw[first]) * np.sign(yaw[last] - yaw[first])
-        turned[first : last + 1] = done + np.maximum.accumulate(np.maximum(leg, 0.0))
-        done = float(turned[last])
-    return turned
+        turned_angle[first : last + 1] = total + np.maximum.accumulate(np.maximum(leg, 0.0))
+        total = float(turned_angle[last])
+    return turned_angle
 
 
 def _turning_points(yaw, reversal):

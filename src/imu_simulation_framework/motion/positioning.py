@@ -60,9 +60,9 @@ def _usable_fixes(fix, minimum_speed):
     # At low speed, a receiver that outputs speed and course holds the course, which is outdated.
     # At higher speeds, a repeated course is normal if the receiver rounds it to degrees.
     east, north = velocities.T
-    again = np.append(False, np.abs(wrap(np.diff(np.arctan2(north, east)))) < HELD_COURSE)
+    is_same_course = np.append(False, np.abs(wrap(np.diff(np.arctan2(north, east)))) < HELD_COURSE)
     speeds = np.hypot(east, north)
-    held = again & (speeds >= minimum_speed) & (speeds < HOLDING_SPEED)
+    held = is_same_course & (speeds >= minimum_speed) & (speeds < HOLDING_SPEED)
     left_out["held_courses"] = int(held.sum())
     with_velocities = replace(fixes, velocities=np.where(held[:, None], np.nan, velocities))
     scale = fix_noise.velocity_scale(with_velocities)
@@ -171,8 +171,8 @@ def repeated_fixes(times, coordinates, minimum_speed):
         # With a tolerance of a tenth of a step, rows with rounded stamps are kept.
         slack = 0.1 * np.median(np.diff(times))
         number = np.floor((times - times[starts[run]] + slack) / period)
-        again = np.append(False, (np.diff(number) == 0.0) & (np.diff(run) == 0))
-        repeated |= ~moving[run] & again
+        is_repeated = np.append(False, (np.diff(number) == 0.0) & (np.diff(run) == 0))
+        repeated |= ~moving[run] & is_repeated
     return repeated
 
 
@@ -256,8 +256,8 @@ class FixReport:
     @property
     def variance_scale(self) -> float:
         """Ratio of the position variance that the smoother uses to the reported variance."""
-        taken = self.white_deviation**2 + self.slow_deviation**2
-        return float(taken / self.stated_deviation**2)
+        variance = self.white_deviation**2 + self.slow_deviation**2
+        return float(variance / self.stated_deviation**2)
 
     def sentences(self, place_name="sample") -> list[str]:
         """Return remarks on the fixes and on the path, for the user.
@@ -287,17 +287,21 @@ class FixReport:
             f"m rms ({description}: {self.stated_deviation:.2g} m)"
         ]
         scale = self.variance_scale
-        taken = np.hypot(self.white_deviation, self.slow_deviation)
+        estimated_std = np.hypot(self.white_deviation, self.slow_deviation)
         if self.estimated and not 1.0 / _NOTABLE_SCALE < scale < _NOTABLE_SCALE:
             sentences.append(
                 f"the estimated position variances are {scale:.2g} times the {adjective} ones: "
                 "errors that vary during the drive have a standard deviation of "
-                f"{taken:.2g} m"
+                f"{estimated_std:.2g} m"
             )
-        if self.estimated and not self.doppler and self.residual_rms > _FAR_RESIDUAL * taken:
+        if (
+            self.estimated
+            and not self.doppler
+            and self.residual_rms > _FAR_RESIDUAL * estimated_std
+        ):
             sentences.append(
-                f"the path deviates from the positions by {self.residual_rms / taken:.1f} times "
-                "their estimated error, so it is too smooth; set a larger acceleration_density"
+                f"the path deviates from the positions by {self.residual_rms / estimated_std:.1f} "
+                "times their estimated error, so it is too smooth; set a larger acceleration_density"
             )
         if self.repeated:
             rows = "row repeats" if self.repeated == 1 else "rows repeat"

@@ -130,10 +130,12 @@ class Posterior:
         from scipy.linalg import cholesky_banded
 
         # This is the precision matrix with rows and columns in reverse order.
-        turned = np.zeros_like(self.precision)
+        reversed_precision = np.zeros_like(self.precision)
         for i, diagonal in enumerate(self.precision):
-            turned[i, : len(diagonal) - i] = diagonal[: len(diagonal) - i][::-1]
-        factor = cholesky_banded(turned, lower=True, overwrite_ab=True, check_finite=False)
+            reversed_precision[i, : len(diagonal) - i] = diagonal[: len(diagonal) - i][::-1]
+        factor = cholesky_banded(
+            reversed_precision, lower=True, overwrite_ab=True, check_finite=False
+        )
         backward = _pivots(factor, *self._shape)[::-1, ::-1, ::-1]
         blocks = _blocks(self.precision, *self._shape)
         return np.linalg.inv(self._forward_pivots + backward - blocks)

@@ -202,10 +202,10 @@ def mowing(
     corners = np.cumsum([chords * np.cos(middle), chords * np.sin(middle)], axis=1)
     corners = np.hstack([np.zeros((2, 1)), corners])
     driven = speed * time - starts[piece]
-    turned = bends[piece] * driven
-    chord, direction = driven * np.sinc(0.5 * turned / math.pi), start_yaw[piece] + 0.5 * turned
+    angle = bends[piece] * driven
+    chord, direction = driven * np.sinc(0.5 * angle / math.pi), start_yaw[piece] + 0.5 * angle
     path = corners[:, piece] + chord * np.array([np.cos(direction), np.sin(direction)])
-    return _level(time, start_yaw[piece] + turned, speed, speed * bends[piece], path, gravity)
+    return _level(time, start_yaw[piece] + angle, speed, speed * bends[piece], path, gravity)
 
 
 def read_drive(name: str, laps: int | None = None, gravity: float = WORLD_GRAVITY) -> Motion:
@@ -293,9 +293,9 @@ def _level(
 
 
 def _yaw_quaternions(yaw: ArrayLike) -> np.ndarray:
-    half = 0.5 * np.asarray(yaw, dtype=float)
-    zeros = np.zeros(len(half))
-    return np.column_stack([zeros, zeros, np.sin(half), np.cos(half)])
+    half_yaw = 0.5 * np.asarray(yaw, dtype=float)
+    zeros = np.zeros(len(half_yaw))
+    return np.column_stack([zeros, zeros, np.sin(half_yaw), np.cos(half_yaw)])
 
 
 def require_positive(values: Mapping[str, float]) -> None:

@@ -133,11 +133,13 @@ def increments_of(motion: StatesOnEarth, gravitation: Gravitation = gravitation_
     Increments
         Increments over the periods between the motion's times.
     """
-    turned, gained = increments_between(
+    delta_theta, delta_velocity = increments_between(
         motion.time, motion.position, motion.velocity, motion.orientation, gravitation
     )
     zeros = np.zeros((1, 3))
-    return Increments(motion.time, np.vstack([zeros, turned]), np.vstack([zeros, gained]))
+    return Increments(
+        motion.time, np.vstack([zeros, delta_theta]), np.vstack([zeros, delta_velocity])
+    )
 
 
 def increments_between(
@@ -167,13 +169,17 @@ def increments_between(
     """
     step = np.diff(time)
     angle = EARTH_RATE * step
-    turned = relative_rotations(orientation[:-1], _rotate_orientation(angle, orientation[1:]))
+    delta_theta = relative_rotations(orientation[:-1], _rotate_orientation(angle, orientation[1:]))
     inertial = velocity + EARTH_RATE * turned_east(position)
     attraction = gravitation(position)
-    gained = _rotate_about_z(angle, inertial[1:] - 0.5 * step[:, np.newaxis] * attraction[1:])
-    gained -= inertial[:-1] + 0.5 * step[:, np.newaxis] * attraction[:-1]
+    velocity_change = _rotate_about_z(
+        angle, inertial[1:] - 0.5 * step[:, np.newaxis] * attraction[1:]
+    )
+    velocity_change -= inertial[:-1] + 0.5 * step[:, np.newaxis] * attraction[:-1]
     to_body = orientation[:-1] * (-1.0, -1.0, -1.0, 1.0)
-    return turned, _invert_mean_rotation(turned, _rotate_from_body(to_body, gained))
+    return delta_theta, _invert_mean_rotation(
+        delta_theta, _rotate_from_body(to_body, velocity_change)
+    )
 
 
 def integrate(
@@ -225,21 +231,23 @@ def integrate(
     step = np.diff(time)[:, np.newaxis]
     angle = EARTH_RATE * (time - time[0])
     # The computation uses inertial axes that coincide with the ECEF axes at the first time.
-    turned, gained_body = increments.delta_theta[1:], increments.delta_velocity[1:]
-    attitude = _running_product(start, _quaternions(turned))
-    gained = _rotate_from_body(attitude[:-1], _mean_rotation(turned, gained_body))
+    delta_theta, delta_velocity = increments.delta_theta[1:], increments.delta_velocity[1:]
+    attitude = _running_product(start, _quaternions(delta_theta))
+    velocity_change = _rotate_from_body(attitude[:-1], _mean_rotation(delta_theta, delta_velocity))
     inertial = velocity + EARTH_RATE * turned_east(position)
     place = position + inertial * (time - time[0])[:, np.newaxis]
     for _ in range(_MAX_ROUNDS):
         with np.errstate(all="ignore"):  # gravitation is undefined at the Earth's centre
             attraction = _rotate_about_z(angle, gravitation(_rotate_about_z(-angle, place)))
-        speed = _accumulate(inertial, gained + 0.5 * step * (attraction[1:] + attraction[:-1]))
+        speed = _accumulate(
+            inertial, velocity_change + 0.5 * step * (attraction[1:] + attraction[:-1])
+        )
         previous = place
         place = _accumulate(position, 0.5 * step * (speed[1:] + speed[:-1]))
-        moved = np.max(np.abs(place - previous), initial=0.0)
-        if moved < _SETTLED or not np.isfinite(moved):
+        path_change = np.max(np.abs(place - previous), initial=0.0)
+        if path_change < _SETTLED or not np.isfinite(path_change):
             break
-    if not moved < _SETTLED:
+    if not path_change < _SETTLED:
         raise MotionError(
             "integration of the increments does not converge, expected a path outside the Earth"
         )
@@ -298,26 +306,26 @@ def _accumulate(first: np.ndarray, steps: np.ndarray) -> np.ndarray:
 
 def _quaternions(rotation_vectors: np.ndarray) -> np.ndarray:
     """Convert rotation vectors (n, 3) [rad] to quaternions (n, 4)."""
-    half = 0.5 * np.linalg.norm(rotation_vectors, axis=1, keepdims=True)
-    return np.hstack([0.5 * np.sinc(half / np.pi) * rotation_vectors, np.cos(half)])
+    half_angle = 0.5 * np.linalg.norm(rotation_vectors, axis=1, keepdims=True)
+    return np.hstack([0.5 * np.sinc(half_angle / np.pi) * rotation_vectors, np.cos(half_angle)])
 
 
 def _running_product(first: np.ndarray, factors: np.ndarray) -> np.ndarray:
     """Return cumulative products (n + 1, 4) of an initial quaternion (4,) and factors (n, 4)."""
     products = np.vstack([first, factors])
-    reach = 1
+    stride = 1
     # Each iteration doubles the number of factors in each product.
-    while reach < len(products):
-        products[reach:] = composed(products[:-reach], products[reach:])
-        reach *= 2
+    while stride < len(products):
+        products[stride:] = composed(products[:-stride], products[stride:])
+        stride *= 2
     return products / np.linalg.norm(products, axis=1, keepdims=True)
 
 
 def _mean_rotation(rotation_vectors: np.ndarray, vectors: np.ndarray) -> np.ndarray:
     """Multiply vectors (n, 3) by the mean rotations J along rotation vectors (n, 3) [rad]."""
     first, second = _coefficients(rotation_vectors)
-    once = np.cross(rotation_vectors, vectors)
-    return vectors + first * once + second * np.cross(rotation_vectors, once)
+    cross_product = np.cross(rotation_vectors, vectors)
+    return vectors + first * cross_product + second * np.cross(rotation_vectors, cross_product)
 
 
 def _invert_mean_rotation(rotation_vectors: np.ndarray, vectors: np.ndarray) -> np.ndarray:
@@ -332,8 +340,8 @@ def _invert_mean_rotation(rotation_vectors: np.ndarray, vectors: np.ndarray) -> 
         1.0 / 12.0 + squared / 720.0,
         (2.0 * first - 1.0 + second * size) / (2.0 * first * size),
     )
-    once = np.cross(rotation_vectors, vectors)
-    return vectors - 0.5 * once + weight * np.cross(rotation_vectors, once)
+    cross_product = np.cross(rotation_vectors, vectors)
+    return vectors - 0.5 * cross_product + weight * np.cross(rotation_vectors, cross_product)
 
 
 def _coefficients(rotation_vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -243,9 +243,9 @@ def _local_quadratic(times, values, window):
     ``make_smoothing_spline`` takes 300 times as long and smooths each column separately, so that
     yaw is no longer the direction of motion.
     """
-    half = 0.5 * window
-    first = np.searchsorted(times, times - half, side="left")
-    last = np.searchsorted(times, times + half, side="right")
+    half_window = 0.5 * window
+    first = np.searchsorted(times, times - half_window, side="left")
+    last = np.searchsorted(times, times + half_window, side="right")
     widest = int(np.max(last - first))
     smoothed = values.copy()
     rows_per_block = max(1, _BLOCK_ELEMENTS // widest)
@@ -254,7 +254,7 @@ def _local_quadratic(times, values, window):
         neighbours = first[rows, np.newaxis] + np.arange(widest)
         inside = neighbours < last[rows, np.newaxis]
         neighbours = np.minimum(neighbours, len(times) - 1)
-        distance = (times[neighbours] - times[rows, np.newaxis]) / half
+        distance = (times[neighbours] - times[rows, np.newaxis]) / half_window
         size = np.abs(distance)
         weight = np.maximum(1.0 - size * size * size, 0.0)
         weight = np.where(inside, weight * weight * weight, 0.0)
@@ -435,10 +435,10 @@ def smoothing_effect(recorded, smoothed) -> SmoothingEffect:
     SmoothingEffect
     """
     yaw = np.abs((smoothed["yaw"] - recorded["yaw"]).to_numpy())
-    moved = np.hypot(smoothed["x"] - recorded["x"], smoothed["y"] - recorded["y"]).to_numpy()
+    distance = np.hypot(smoothed["x"] - recorded["x"], smoothed["y"] - recorded["y"]).to_numpy()
     return SmoothingEffect(
         yaw_rms=float(np.sqrt(np.mean(yaw**2))),
         yaw_maximum=float(yaw.max()),
-        position_rms=float(np.sqrt(np.mean(moved**2))),
-        position_maximum=float(moved.max()),
+        position_rms=float(np.sqrt(np.mean(distance**2))),
+        position_maximum=float(distance.max()),
     )

@@ -48,8 +48,8 @@ def write_imu_recording(path, blocks: Iterable[ImuSamples], covariances, format=
     """
     kind = format_of(path, format)
     write = {"bag": _write_bag, "rostopic_csv": _write_rostopic_csv, "csv": _write_table}[kind]
-    with replace_file(path) as aside:
-        write(aside, blocks, covariances, packed=str(path).lower().endswith(".gz"))
+    with replace_file(path) as temporary_path:
+        write(temporary_path, blocks, covariances, packed=str(path).lower().endswith(".gz"))
 
 
 def _write_bag(path, blocks, covariances, packed):

@@ -323,12 +323,12 @@ class Vibration(Settings):
         lines = TAPS // 2 + 1
         width = rate / TAPS
         step = width / 8.0
-        fine = (np.arange(int(np.ceil(frequencies[-1] / step)) + 1) + 0.5) * step
-        density = np.interp(fine, frequencies, densities, left=0.0, right=0.0)
+        frequency_grid = (np.arange(int(np.ceil(frequencies[-1] / step)) + 1) + 0.5) * step
+        density = np.interp(frequency_grid, frequencies, densities, left=0.0, right=0.0)
         if bandwidth is not None:
-            density = density / (1.0 + (fine / bandwidth) ** 4)
-        folded = np.abs(fine - rate * np.round(fine / rate))
-        line = np.minimum(np.rint(folded / width).astype(int), lines - 1)
+            density = density / (1.0 + (frequency_grid / bandwidth) ** 4)
+        aliased_frequencies = np.abs(frequency_grid - rate * np.round(frequency_grid / rate))
+        line = np.minimum(np.rint(aliased_frequencies / width).astype(int), lines - 1)
         power = np.bincount(line, weights=density * step, minlength=lines)
         widths = np.full(lines, width)
         widths[[0, -1]] = 0.5 * width

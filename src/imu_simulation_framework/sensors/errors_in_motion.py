@@ -35,16 +35,16 @@ def remark_on_motion_errors(specification: ImuSpecification) -> str | None:
     if specification.output.orientation_reference == "truth":
         return None
     matrix = np.array(gyroscope.scale_factor_and_misalignment)
-    stated = {
+    motion_errors = {
         "scale factor": np.diag(matrix),
         "misalignment": matrix - np.diag(np.diag(matrix)),
         "g-sensitivity": gyroscope.g_sensitivity,
         "turn-on bias": (gyroscope.turn_on_bias, gyroscope.turn_on_bias_sigma),
     }
-    missing = [name for name, values in stated.items() if not np.any(values)]
+    missing = [name for name, values in motion_errors.items() if not np.any(values)]
     if missing in ([], ["g-sensitivity"]):
         return None
-    static = "only stationary errors: " if len(missing) == len(stated) else ""
+    static = "only stationary errors: " if len(missing) == len(motion_errors) else ""
     *others, last = missing
     listed = f"{', '.join(others)} or {last}" if others else last
     sheet = f"{specification.name.split('_')[0]}_datasheet"
@@ -73,8 +73,8 @@ def remark_on_earth_rate(specification: ImuSpecification) -> str | None:
     if output.orientation_reference != "fusion" or output.fuses_magnetometer:
         return None
     names = ("turn_on_bias", "turn_on_bias_sigma", "bias_instability", "gauss_markov_sigma")
-    lasting = [getattr(gyroscope, name) for name in names]
-    bias = float(np.sqrt(np.sum(np.square(lasting)) / 3.0))
+    long_term_errors = [getattr(gyroscope, name) for name in names]
+    bias = float(np.sqrt(np.sum(np.square(long_term_errors)) / 3.0))
     if bias >= EARTH_RATE:
         return None
     return (
@@ -120,8 +120,8 @@ def remark_on_constant_bias(specification: ImuSpecification) -> str | None:
     """
     gyroscope = specification.gyroscope
     wandering = (gyroscope.bias_instability, gyroscope.random_walk, gyroscope.gauss_markov_sigma)
-    fused = specification.output.orientation_reference == "fusion"
-    if not fused or not any(gyroscope.white_noise) or any(map(any, wandering)):
+    uses_fusion = specification.output.orientation_reference == "fusion"
+    if not uses_fusion or not any(gyroscope.white_noise) or any(map(any, wandering)):
         return None
     return (
         f"{specification.name} has a constant bias, since many data sheets state no bias "

@@ -363,15 +363,15 @@ def convert_to_si(content: Mapping[str, Any], triad: str) -> dict[str, Any]:
             )
         if not isinstance(values[name], Mapping):
             continue
-        stated = _Stated(name, values[name], triad)
-        if name == "bias_instability" and "averaging_time" in stated.entry:
-            values.update(_convert_minimum(stated, *map(values.get, order)))
+        quantity = _QuantityEntry(name, values[name], triad)
+        if name == "bias_instability" and "averaging_time" in quantity.entry:
+            values.update(_convert_minimum(quantity, *map(values.get, order)))
         else:
-            values[name] = _stated_value(stated, values.get("white_noise"))
+            values[name] = _stated_value(quantity, values.get("white_noise"))
     return values
 
 
-class _Stated:
+class _QuantityEntry:
     """Value of a parameter, as stated in a file with its unit and meaning."""
 
     def __init__(self, name: str, entry: Mapping[str, Any], triad: str) -> None:
@@ -392,10 +392,10 @@ class _Stated:
         present = [key for key in keys if key in self.entry]
         if len(present) != 1:
             raise self.error(" or ".join(keys), "is required, and only one of them may be set")
-        known = (present[0], "unit", "source", *others)
+        known_keys = (present[0], "unit", "source", *others)
         for key in self.entry:
-            if key not in known:
-                raise self.error(quote(key), f"is unknown; known keys are {', '.join(known)}")
+            if key not in known_keys:
+                raise self.error(quote(key), f"is unknown; known keys are {', '.join(known_keys)}")
         return present[0]
 
     def choice(self, key: str, choices: Collection[str]) -> str:
@@ -418,108 +418,112 @@ class _Stated:
         return self.axes(key, UNITS["signal"][self.triad])
 
 
-def _stated_value(stated: _Stated, white_noise: Any) -> Any:
-    name, triad = stated.name, stated.triad
+def _stated_value(quantity: _QuantityEntry, white_noise: Any) -> Any:
+    name, triad = quantity.name, quantity.triad
     if name == "white_noise":
-        return _white_noise(stated)
+        return _white_noise(quantity)
     if name == "bias_instability":
-        key = stated.find_key("value", others=("meaning",))
-        plateau = stated.choice("meaning", MEANINGS) == "allan_minimum"
+        key = quantity.find_key("value", others=("meaning",))
+        plateau = quantity.choice("meaning", MEANINGS) == "allan_minimum"
         return tuple(
-            size / (processes.FLICKER_PLATEAU if plateau else 1.0) for size in stated.signal(key)
+            size / (processes.FLICKER_PLATEAU if plateau else 1.0) for size in quantity.signal(key)
         )
-    if name == "random_walk" and "allan_minimum" in stated.entry:
-        minimum = stated.signal(stated.find_key("allan_minimum"))
+    if name == "random_walk" and "allan_minimum" in quantity.entry:
+        minimum = quantity.signal(quantity.find_key("allan_minimum"))
         if white_noise is None:
-            raise stated.error(
+            raise quantity.error(
                 "allan_minimum", "is set, which also requires the triad's white_noise"
             )
         noise = check_axes("white_noise", white_noise, above=0.0)
         return tuple(processes.random_walk_of_minimum(minimum, noise))
-    if name == "resolution" and "steps" in stated.entry:
-        key = stated.find_key("steps")
-        factor = stated.factor(UNITS["signal"][triad])
-        steps = check_axes(f"{name}: {key}", stated.entry[key], above=0.0)
+    if name == "resolution" and "steps" in quantity.entry:
+        key = quantity.find_key("steps")
+        factor = quantity.factor(UNITS["signal"][triad])
+        steps = check_axes(f"{name}: {key}", quantity.entry[key], above=0.0)
         return tuple(factor / number for number in steps)
     if name == "scale_factor_and_misalignment":
-        return _matrix(stated)
+        return _matrix(quantity)
     if name == "g_sensitivity":
-        key = stated.find_key("value")
+        key = quantity.find_key("value")
         units = {
             f"{rate}/{force}": UNITS["signal"]["gyroscope"][rate] / size
             for force, size in factors("g", "m/s^2").items()
             for rate in _RATES
         }
-        return tuple((size, size, size) for size in stated.axes(key, units))
+        return tuple((size, size, size) for size in quantity.axes(key, units))
     if name == "temperature_scale_factor":
-        return stated.axes(stated.find_key("value"), _RATIOS_PER_KELVIN)
+        return quantity.axes(quantity.find_key("value"), _RATIOS_PER_KELVIN)
     if name == "supply_scale_factor":
-        return stated.axes(stated.find_key("value"), _RATIOS_PER_VOLT)
+        return quantity.axes(quantity.find_key("value"), _RATIOS_PER_VOLT)
     if name == "bandwidth":
-        (size, *_) = stated.axes(stated.find_key("value"), factors("Hz"))
+        (size, *_) = quantity.axes(quantity.find_key("value"), factors("Hz"))
         return size
     if name == "nonlinearity":
-        return _nonlinearity(stated)
+        return _nonlinearity(quantity)
     if name not in _KINDS:
         raise ConfigurationError(f"{name} is a mapping, expected a number without a unit")
-    return stated.axes(stated.find_key("value"), UNITS[_KINDS[name]][triad])
+    return quantity.axes(quantity.find_key("value"), UNITS[_KINDS[name]][triad])
 
 
-def _nonlinearity(stated: _Stated) -> tuple[float, ...]:
+def _nonlinearity(quantity: _QuantityEntry) -> tuple[float, ...]:
     """Convert a nonlinearity, the largest relative deviation from the best straight line, to K2.
 
     With a full scale from ``-F`` to ``F``, the response ``f + K2 f^2`` deviates by up to ``K2 F^2 /
     2``.
     """
-    key = stated.find_key("value", others=("full_scale", "full_scale_unit"))
-    units = UNITS["signal"][stated.triad]
-    unit = stated.choice("full_scale_unit", tuple(units))
-    number = stated.entry.get("full_scale")
-    full_scale = check_number(f"{stated.name}: full_scale", number, above=0.0) * units[unit]
-    return tuple(2.0 * share / full_scale for share in stated.axes(key, _PLAIN_RATIOS))
+    key = quantity.find_key("value", others=("full_scale", "full_scale_unit"))
+    units = UNITS["signal"][quantity.triad]
+    unit = quantity.choice("full_scale_unit", tuple(units))
+    number = quantity.entry.get("full_scale")
+    full_scale = check_number(f"{quantity.name}: full_scale", number, above=0.0) * units[unit]
+    return tuple(2.0 * share / full_scale for share in quantity.axes(key, _PLAIN_RATIOS))
 
 
-def _white_noise(stated: _Stated) -> tuple[float, ...]:
-    key = stated.find_key("density", "rms", "walk", others=("spectrum", "bandwidth"))
+def _white_noise(quantity: _QuantityEntry) -> tuple[float, ...]:
+    key = quantity.find_key("density", "rms", "walk", others=("spectrum", "bandwidth"))
     required = {"density": ("spectrum",), "rms": ("bandwidth",), "walk": ()}[key]
-    stated.find_key(key, others=required)
+    quantity.find_key(key, others=required)
     if key == "density":
-        density = stated.axes(key, UNITS["density"][stated.triad])
-        one_sided = stated.choice("spectrum", SPECTRA) == "one-sided"
+        density = quantity.axes(key, UNITS["density"][quantity.triad])
+        one_sided = quantity.choice("spectrum", SPECTRA) == "one-sided"
         return tuple(processes.density_of_one_sided(density)) if one_sided else density
     if key == "rms":
-        bandwidth = stated.entry.get("bandwidth")
-        bandwidth = check_number(f"{stated.name}: bandwidth", bandwidth, above=0.0)
-        return tuple(processes.density_of_rms(stated.signal(key), bandwidth))
-    return stated.axes(key, UNITS["white_noise_walk"][stated.triad])
+        bandwidth = quantity.entry.get("bandwidth")
+        bandwidth = check_number(f"{quantity.name}: bandwidth", bandwidth, above=0.0)
+        return tuple(processes.density_of_rms(quantity.signal(key), bandwidth))
+    return quantity.axes(key, UNITS["white_noise_walk"][quantity.triad])
 
 
-def _convert_minimum(stated: _Stated, white_noise: Any, random_walk: Any) -> dict[str, Any]:
+def _convert_minimum(
+    quantity: _QuantityEntry, white_noise: Any, random_walk: Any
+) -> dict[str, Any]:
     """Convert the minimum of an Allan deviation to a bias instability and a random walk."""
-    key = stated.find_key("value", others=("meaning", "averaging_time"))
-    stated.choice("meaning", ("allan_minimum",))
-    time = stated.entry["averaging_time"]
-    time = check_number(f"{stated.name}: averaging_time", time, above=0.0)
+    key = quantity.find_key("value", others=("meaning", "averaging_time"))
+    quantity.choice("meaning", ("allan_minimum",))
+    time = quantity.entry["averaging_time"]
+    time = check_number(f"{quantity.name}: averaging_time", time, above=0.0)
     if white_noise is None:
-        raise stated.error("averaging_time", "is set, which also requires the triad's white_noise")
+        raise quantity.error(
+            "averaging_time", "is set, which also requires the triad's white_noise"
+        )
     noise = check_axes("white_noise", white_noise, minimum=0.0)
     known = None if random_walk is None else check_axes("random_walk", random_walk, minimum=0.0)
-    flicker, walk = processes.flicker_and_walk_of_minimum(stated.signal(key), time, noise, known)
+    flicker, walk = processes.flicker_and_walk_of_minimum(quantity.signal(key), time, noise, known)
     if not all(size >= 0.0 for size in flicker):
-        raise stated.error(
+        raise quantity.error(
             key, f"is below the contribution of white noise and random walk after {time:g} s"
         )
     return {"bias_instability": tuple(flicker), "random_walk": tuple(walk)}
 
 
-def _matrix(stated: _Stated) -> Matrix:
-    if not {"scale_factor", "cross_axis"} & set(stated.entry):
-        raise stated.error("scale_factor or cross_axis", "is required")
-    stated.find_key("unit", others=("scale_factor", "cross_axis", "cross_axis_unit"))
-    factor = stated.factor(RATIOS)
-    scale = stated.scaled("scale_factor", factor)
-    if "cross_axis_unit" in stated.entry:
-        factor = RATIOS[stated.choice("cross_axis_unit", tuple(RATIOS))]
-    cross = stated.scaled("cross_axis", factor)
+def _matrix(quantity: _QuantityEntry) -> Matrix:
+    if not {"scale_factor", "cross_axis"} & set(quantity.entry):
+        raise quantity.error("scale_factor or cross_axis", "is required")
+    quantity.find_key("unit", others=("scale_factor", "cross_axis", "cross_axis_unit"))
+    factor = quantity.factor(RATIOS)
+    scale = quantity.scaled("scale_factor", factor)
+    if "cross_axis_unit" in quantity.entry:
+        factor = RATIOS[quantity.choice("cross_axis_unit", tuple(RATIOS))]
+    cross = quantity.scaled("cross_axis", factor)
     identity = np.eye(3, dtype=bool)
     return np.where(identity, np.diag(scale), np.transpose([cross] * 3)).tolist()

@@ -149,8 +149,8 @@ def measured_parts() -> pd.DataFrame:
 @lru_cache(maxsize=1)
 def _measured_parts() -> pd.DataFrame:
     table = _read("parts").set_index("part")
-    same = table["measured_as"]
-    return table.assign(measured_as=same.where(same != "", table.index))
+    measured_as = table["measured_as"]
+    return table.assign(measured_as=measured_as.where(measured_as != "", table.index))
 
 
 def measured_values() -> pd.DataFrame:
@@ -186,9 +186,9 @@ def measurements() -> pd.DataFrame:
     """
     table = measured_values()
     table = table[table["excluded"] == ""]
-    same = measured_parts()["measured_as"]
+    measured_as = measured_parts()["measured_as"]
     table = table.assign(
-        part=same.loc[table["part"]].to_numpy(),
+        part=measured_as.loc[table["part"]].to_numpy(),
         quantity=[QUANTITIES[name] for name in table["quantity"]],
         value=_convert_to_si(table),
     ).dropna(subset=["value"])
@@ -225,9 +225,9 @@ def estimates(part: str, table: pd.DataFrame | None = None) -> dict[tuple[str, s
     parts = _measured_parts()
     if part not in parts.index:
         raise ConfigurationError(f"part is {quote(part)}, expected one of {', '.join(parts.index)}")
-    same, kind = parts["measured_as"][part], parts["class"][part]
+    measured_as, kind = parts["measured_as"][part], parts["class"][part]
     return {
-        fitted.key: _estimate(fitted.parts, fitted.models[kind], same, same != part)
+        fitted.key: _estimate(fitted.parts, fitted.models[kind], measured_as, measured_as != part)
         for fitted in (_own_models() if table is None else _models(table))
         if kind in fitted.models
     }
@@ -444,10 +444,10 @@ def part_of(sheet: ImuSpecification) -> Part:
     """
     if not sheet.units.tolerances or sheet.name not in _measured_parts().index:
         return Part(sheet, {})
-    known = estimates(sheet.name)
+    estimated = estimates(sheet.name)
     gyroscope, origins, spreads = sheet.gyroscope, {}, {}
     for name in NOISE:
-        estimate = known["gyroscope", name]
+        estimate = estimated["gyroscope", name]
         if np.any(getattr(gyroscope, name)) and not estimate.units:
             origins[name], spreads[name] = SHEET, SHEET_SPREAD
             continue
@@ -457,7 +457,7 @@ def part_of(sheet: ImuSpecification) -> Part:
     matrix = np.array(gyroscope.scale_factor_and_misalignment)
     diagonal = np.eye(3, dtype=bool)
     for name, places in (("scale_factor", diagonal), ("misalignment", ~diagonal)):
-        estimate = known["gyroscope", name]
+        estimate = estimated["gyroscope", name]
         if np.any(matrix[places]) and not estimate.units:
             origins[name] = SHEET
             continue

@@ -210,9 +210,9 @@ def rolled_steps(
     ndarray, shape (n,)
         Distance [m].
     """
-    period, gained = np.diff(time), np.diff(speed)
-    pushed = period + odometer.acceleration_slip / STANDARD_GRAVITY * gained
-    return np.concatenate([[0.0], 0.5 * (speed[1:] + speed[:-1]) * pushed])
+    period, speed_change = np.diff(time), np.diff(speed)
+    effective_period = period + odometer.acceleration_slip / STANDARD_GRAVITY * speed_change
+    return np.concatenate([[0.0], 0.5 * (speed[1:] + speed[:-1]) * effective_period])
 
 
 _STREAM = 2000  # number of the child seed; IMU and receiver use those from 0 and from 1000 on
@@ -234,8 +234,8 @@ class Odometer:
 
     def __init__(self, odometer: OdometerSpecification, seed: int | np.random.SeedSequence) -> None:
         self._odometer = odometer
-        own = child_seed(seed, _STREAM)
-        sizes, *self._wheels = (child_generator(own, k) for k in range(3))
+        odometer_seed = child_seed(seed, _STREAM)
+        sizes, *self._wheels = (child_generator(odometer_seed, k) for k in range(3))
         scale, diameters, track = sizes.standard_normal(3)
         scale = odometer.scale + odometer.scale_sigma * scale
         ratio = odometer.diameter_ratio + odometer.diameter_ratio_sigma * diameters
@@ -269,12 +269,12 @@ class Odometer:
             Arrays of the readings by column.
         """
         odometer = self._odometer
-        known = np.column_stack([time, distance, poses[:, 2]])
+        states = np.column_stack([time, distance, poses[:, 2]])
         if self._start is None:
             self._start = poses[0]
-            self._previous = known[0] - [1.0 / odometer.rate, 0.0, 0.0]
-        period, step, turn = np.diff(np.vstack([self._previous, known]), axis=0).T
-        self._previous = known[-1]
+            self._previous = states[0] - [1.0 / odometer.rate, 0.0, 0.0]
+        period, step, turn = np.diff(np.vstack([self._previous, states]), axis=0).T
+        self._previous = states[-1]
         rolled = step[:, None] + np.outer(turn, self._sides)
         noise = np.column_stack([wheel.standard_normal(len(time)) for wheel in self._wheels])
         rolled += odometer.slip * np.sqrt(np.abs(rolled)) * noise
@@ -286,9 +286,9 @@ class Odometer:
         self._angles = angles[-1]
         forward, turn = 0.5 * (left + right), (right - left) / odometer.track
         yaw = self._start[2] + self._accumulate(slice(4, 5), turn[:, None])[:, 0]
-        along = yaw - 0.5 * turn
-        moved = np.column_stack([forward * np.cos(along), forward * np.sin(along)])
-        x, y = (self._start[:2] + self._accumulate(slice(2, 4), moved)).T
+        direction = yaw - 0.5 * turn
+        displacement = np.column_stack([forward * np.cos(direction), forward * np.sin(direction)])
+        x, y = (self._start[:2] + self._accumulate(slice(2, 4), displacement)).T
         pose = {"x": x, "y": y, "yaw": yaw, "v": forward / period, "yaw_rate": turn / period}
         return {**dict(zip(("left", "right"), angles.T)), **pose}
 

@@ -350,14 +350,14 @@ class Zeroing:
         held : ndarray of bool, shape (n,)
             Whether the heading is held.
         """
-        corrected, held = np.empty_like(rate), np.zeros(len(rate), dtype=bool)
+        corrected, is_held = np.empty_like(rate), np.zeros(len(rate), dtype=bool)
         if not (
             self.detects
             or self._was_stationary
             or (is_stationary is not None and np.any(is_stationary))
         ):
             self._count += len(rate)
-            return rate - self.offset, held
+            return rate - self.offset, is_held
         samples = np.hstack([rate, np.asarray(force)]) if self.detects else rate
         for index, sample in enumerate(samples):
             self._count += 1
@@ -370,8 +370,8 @@ class Zeroing:
                     self._recent.clear()
                 still = len(self._recent) == self._window
             self._hold(rate[index], still)
-            corrected[index], held[index] = rate[index] - self.offset, still
-        return corrected, held
+            corrected[index], is_held[index] = rate[index] - self.offset, still
+        return corrected, is_held
 
     def _is_still(self):
         """Return whether the last samples fill a window, and are those of a robot at rest."""
@@ -498,16 +498,16 @@ class LiveZeroing:
             return rate
         times, rates, forces = map(np.array, zip(*self._first))
         period = float(np.median(np.diff(times)))
-        turned = largest_turn_at_rest(rates, period)
-        if turned > 0.0:
+        largest_turn = largest_turn_at_rest(rates, period)
+        if largest_turn > 0.0:
             # A standstill may start in any of the later seconds.
             while self._first and self._first[0][0] < times[0] + 1.0:
                 self._first.popleft()
             sentence = (
                 f"the robot turns during the standstill of {self._operation.standstill:g} s: an "
-                f"offset from it could be wrong by {math.degrees(turned):.2g} deg/s, or "
-                f"{60.0 * math.degrees(turned):.2g} deg of heading per minute; waiting for another "
-                "standstill"
+                f"offset from it could be wrong by {math.degrees(largest_turn):.2g} deg/s, or "
+                f"{60.0 * math.degrees(largest_turn):.2g} deg of heading per minute; waiting "
+                "for another standstill"
             )
             if sentence not in self.sentences:
                 self.sentences.append(sentence)
@@ -622,13 +622,13 @@ def insert_stops(motion: AnyMotion, every: float, duration: float) -> AnyMotion:
         )
     period = motion.period
     # An interval advances the motion by its duration minus the stop and half of both speed ramps.
-    driven = every - duration - BRAKING
-    count = int(motion.duration / driven) + 2
+    driving_time = every - duration - BRAKING
+    count = int(motion.duration / driving_time) + 2
     time = np.arange(int((motion.duration + count * (duration + BRAKING)) / period) + 2) * period
     # Time until the start of the nearest stop, or since its end.
     number = np.maximum(1.0, np.round((time - 0.5 * duration) / every))
-    away = np.maximum(number * every - time, time - number * every - duration)
-    share = np.clip(away / BRAKING, 0.0, 1.0)
+    time_from_stop = np.maximum(number * every - time, time - number * every - duration)
+    share = np.clip(time_from_stop / BRAKING, 0.0, 1.0)
     rate = 0.5 * (1.0 - np.cos(np.pi * share))
     side = np.where(time < number * every, -1.0, 1.0)
     change = side * 0.5 * np.pi / BRAKING * np.sin(np.pi * share)

@@ -83,8 +83,10 @@ def statistics_at_rest(imu: ImuAtRest) -> pd.DataFrame:
     for quantity, unit, values in noises:
         rows += _rows(quantity, unit, values[settled], imu.consecutive[settled], drifts=False)
     orientation = reading.orientation[settled]
-    turned = Rotation.from_quat(orientation) * Rotation.from_quat(imu.true_orientation).inv()
-    error = roll_pitch_yaw_from_quaternion(turned.as_quat())
+    orientation_error = (
+        Rotation.from_quat(orientation) * Rotation.from_quat(imu.true_orientation).inv()
+    )
+    error = roll_pitch_yaw_from_quaternion(orientation_error.as_quat())
     length = np.linalg.norm(reading.specific_force[settled].mean(axis=0))
     rows += [
         ("accelerometer", "magnitude of the mean", "m/s^2", length),

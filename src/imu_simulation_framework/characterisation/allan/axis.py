@@ -429,8 +429,8 @@ def identify_axis(models, axis, variances, planner, comparisons) -> AxisResult:
     rise = 0.0
     for model in models:
         for part in model.parts(axis):
-            half = len(part) // 2
-            rise += float(np.mean(part[half:]) - np.mean(part[:half])) * len(part)
+            half_length = len(part) // 2
+            rise += float(np.mean(part[half_length:]) - np.mean(part[:half_length])) * len(part)
     return AxisResult(
         fit=fit,
         single_fits=tuple(single),

@@ -269,8 +269,8 @@ def weigh_slow_terms(fit, variances, model, duration, slow_noise) -> AllanFit:
     for index in absent:
         terms[TERMS[index]] = replace(terms[TERMS[index]], value=0.0, low=0.0, identified=False)
     times = _possible_times(duration)
-    half = np.sqrt(times[1] / times[0])
-    estimate = _time_estimate(choice.time, choice.possible_times, times, half)
+    half_step = np.sqrt(times[1] / times[0])
+    estimate = _time_estimate(choice.time, choice.possible_times, times, half_step)
     squares = problem.solve(excluded=absent)
     return replace(with_process, terms=terms, squares=squares, gauss_markov_time=estimate)
 
@@ -304,21 +304,21 @@ def _restrict_to_supported(fit, choice, slow_noise, duration):
             terms[name] = replace(terms[name], low=0.0, identified=False)
     like_walk = None
     if terms[WALK].identified and fit.gauss_markov_time is None:
-        chosen = slow_noise.cost(choice.terms)
+        chosen_cost = slow_noise.cost(choice.terms)
         ends = duration / _LONGEST_TIME_SHARE, duration / _CONSTANT_SHARE
         for time in np.geomspace(*ends, _LONG_TIMES):
-            if slow_noise.cost((GAUSS_MARKOV,), float(time)) < chosen + MARGIN:
+            if slow_noise.cost((GAUSS_MARKOV,), float(time)) < chosen_cost + MARGIN:
                 like_walk = float(time)
                 break
     return replace(fit, terms=terms, time_like_walk=like_walk)
 
 
-def _time_estimate(time, same, times, half):
+def _time_estimate(time, plausible, times, half_step):
     """Return a correlation time with an interval that spans all equally likely times."""
     return TimeEstimate(
         float(time),
-        float(same.min() / half) if same.min() > times.min() else 0.0,
-        float(same.max() * half) if same.max() < times.max() else np.inf,
+        float(plausible.min() / half_step) if plausible.min() > times.min() else 0.0,
+        float(plausible.max() * half_step) if plausible.max() < times.max() else np.inf,
     )
 
 
@@ -416,14 +416,14 @@ def _gauss_markov_time(tau, variances, model, duration, start, deviance_without)
         return None, ()
     # For a long recording, the interval can be narrower than the step of the first search.
     ends = times[max(best - 1, 0)], times[min(best + 1, len(times) - 1)]
-    finer = np.geomspace(*ends, _FINER_STEPS)
-    deviances = np.concatenate([deviances, evaluate(finer)])
-    times = np.concatenate([times, finer])
-    same = np.flatnonzero(deviances[:, 0] < deviances[:, 0].min() + _SAME_DEVIANCE)
-    closest = same[np.argmin(deviances[same, 1])]
-    half = np.sqrt(finer[1] / finer[0])
-    estimate = _time_estimate(times[closest], times[same], times, half)
-    return estimate, (times[same].min(), times[same].max())
+    finer_times = np.geomspace(*ends, _FINER_STEPS)
+    deviances = np.concatenate([deviances, evaluate(finer_times)])
+    times = np.concatenate([times, finer_times])
+    plausible = np.flatnonzero(deviances[:, 0] < deviances[:, 0].min() + _SAME_DEVIANCE)
+    closest = plausible[np.argmin(deviances[plausible, 1])]
+    half_step = np.sqrt(finer_times[1] / finer_times[0])
+    estimate = _time_estimate(times[closest], times[plausible], times, half_step)
+    return estimate, (times[plausible].min(), times[plausible].max())
 
 
 _SEGMENT_DURATION = 330.0  # s; longest segment of the spectrum
@@ -503,13 +503,13 @@ def _spectrum(parts, rate, segment):
     """Return frequencies, mean one-sided Welch spectrum and number of averaged segments."""
     total, count = 0.0, 0
     for part in parts:
-        half = segment // 2
-        last = len(part) // half * half
+        half_segment = segment // 2
+        last = len(part) // half_segment * half_segment
         # The segments are processed in groups, because welch keeps all its segments in memory.
-        for start in range(0, last - half, _SEGMENTS_AT_ONCE * half):
-            piece = part[start : min(start + (_SEGMENTS_AT_ONCE + 1) * half, last)]
+        for start in range(0, last - half_segment, _SEGMENTS_AT_ONCE * half_segment):
+            piece = part[start : min(start + (_SEGMENTS_AT_ONCE + 1) * half_segment, last)]
             frequencies, power = welch(piece, rate, nperseg=segment, detrend="linear")
-            segments = len(piece) // half - 1
+            segments = len(piece) // half_segment - 1
             total = total + segments * power
             count += segments
     return frequencies, total / count, count
@@ -558,19 +558,19 @@ def _filter_lines(part, shares, excess, groups, segment):
     first, last = np.mean(part[:ends]), np.mean(part[-ends:])
     slope = (last - first) / max(1, len(part) - 1)
     inside = np.concatenate([[0.0], np.cumsum(envelope)]) / envelope.sum()
-    half = segment // 2
+    half_segment = segment // 2
     lines = np.empty(len(part))
     block_size = _SEGMENTS_AT_ONCE * segment
     for start in range(0, len(part), block_size):
         indices = np.arange(start, min(start + block_size, len(part)))
-        low, high = max(0, start - half), min(len(part), indices[-1] + 1 + half)
+        low, high = max(0, start - half_segment), min(len(part), indices[-1] + 1 + half_segment)
         level = first + slope * np.arange(low, high)
         share = (
-            inside[np.minimum(indices + half, segment) + 1]
-            - inside[np.maximum(half - (len(part) - 1 - indices), 0)]
+            inside[np.minimum(indices + half_segment, segment) + 1]
+            - inside[np.maximum(half_segment - (len(part) - 1 - indices), 0)]
         )
         filtered = oaconvolve(part[low:high] - level, response, mode="full")
-        begin = half + start - low
+        begin = half_segment + start - low
         piece = filtered[begin : begin + len(indices)]
         lines[indices] = piece / np.maximum(share, _MIN_ENVELOPE_SHARE)
     return lines

@@ -80,8 +80,8 @@ def format_coefficient(result, term, factor) -> str:
         )
     if term not in result.needed:
         return HIDDEN
-    written = result.signed_coefficient(term)
-    kept = f"; {written:.2e} is written to match the measured curve" if written else ""
+    coefficient = result.signed_coefficient(term)
+    kept = f"; {coefficient:.2e} is written to match the measured curve" if coefficient else ""
     limit = "no upper limit"
     if np.isfinite(estimate.high):
         limit = f"below {estimate.high:.2e} ({estimate.high * factor:.3g})"

@@ -98,14 +98,14 @@ class SlowNoiseLikelihood:
                     self._spectra.append(_Spectrum(power, size, 1.0 / rate))
         self._shapes: dict = {}
 
-    def choose(self, times, same) -> SlowNoiseChoice:
+    def choose(self, times, deviance_tolerance) -> SlowNoiseChoice:
         """Choose the slow noise model with the smallest sum of deviance and term costs.
 
         Parameters
         ----------
         times : array_like, shape (n,)
             Candidate correlation times of a Gauss-Markov process [s].
-        same : float
+        deviance_tolerance : float
             Increase of the deviance up to which a time describes the data equally well.
 
         Returns
@@ -119,18 +119,18 @@ class SlowNoiseLikelihood:
             for terms in _MODELS
         }
         lowest = {terms: values.min() for terms, values in costs.items()}
-        chosen = min(lowest, key=lambda terms: lowest[terms])
+        best_terms = min(lowest, key=lambda terms: lowest[terms])
         supported = frozenset(
             term
-            for term in chosen
+            for term in best_terms
             if min(value for terms, value in lowest.items() if term not in terms)
-            > lowest[chosen] + MARGIN
+            > lowest[best_terms] + MARGIN
         )
-        if GAUSS_MARKOV not in chosen:
-            return SlowNoiseChoice(chosen, None, np.array([]), supported)
-        time_costs = costs[chosen]
-        possible = np.asarray(times)[time_costs < time_costs.min() + same]
-        return SlowNoiseChoice(chosen, float(times[time_costs.argmin()]), possible, supported)
+        if GAUSS_MARKOV not in best_terms:
+            return SlowNoiseChoice(best_terms, None, np.array([]), supported)
+        time_costs = costs[best_terms]
+        possible = np.asarray(times)[time_costs < time_costs.min() + deviance_tolerance]
+        return SlowNoiseChoice(best_terms, float(times[time_costs.argmin()]), possible, supported)
 
     def cost(self, terms: Sequence[str], time=None) -> float:
         """Return the deviance plus term costs of a model of white noise and other terms.

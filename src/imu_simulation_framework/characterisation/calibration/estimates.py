@@ -261,12 +261,12 @@ def estimate_noise(
         np.array([white for _, white in likelihoods]),
         prior,
     )
-    chosen = []
+    noises = []
     for (_, white), logs in zip(likelihoods, log_weights):
         weights = np.exp(logs - logs.max())
         weights[weights < _MIN_WEIGHT] = 0.0
         weights /= weights.sum()
-        chosen.append(
+        noises.append(
             [
                 WeightedNoise(
                     float(weights[j, k]),
@@ -277,7 +277,7 @@ def estimate_noise(
                 if weights[j, k] > 0.0
             ]
         )
-    return chosen
+    return noises
 
 
 def _walk_over_flicker(crossing_time):
@@ -436,7 +436,7 @@ def solve(
     means: Means,
     noise: Sequence[SlowNoise] | None = None,
     *,
-    seen: np.ndarray | None = None,
+    covariance_factors: np.ndarray | None = None,
     combinations: np.ndarray | None = None,
     prior: Prior = INERTIAL,
 ) -> list[Solution]:
@@ -448,7 +448,7 @@ def solve(
         Means with the designs of all axes.
     noise : sequence of SlowNoise, optional
         Noise of each axis. By default it is estimated from the means.
-    seen : ndarray, shape (n, n), optional
+    covariance_factors : ndarray, shape (n, n), optional
         Factors by which the covariance of the slow noise is multiplied, for means on which the
         noise acts in changing directions.
     combinations : ndarray, shape (q, p), optional
@@ -480,14 +480,14 @@ def solve(
     else:
         contrasts = [_contrast(means, axis) for axis in means.axes]
         freedoms = [contrast.shape[1] for contrast in contrasts]
-        likely = _estimate_all_noise(means, contrasts, seen, prior)
+        likely = _estimate_all_noise(means, contrasts, covariance_factors, prior)
     return [
-        _solve_axis(means, axis, axis_noise, freedom, seen, combinations)
+        _solve_axis(means, axis, axis_noise, freedom, covariance_factors, combinations)
         for axis, axis_noise, freedom in zip(means.axes, likely, freedoms)
     ]
 
 
-def _estimate_all_noise(means, contrasts, seen, prior):
+def _estimate_all_noise(means, contrasts, covariance_factors, prior):
     """Estimate the noise of each axis; constant axes do not affect the other axes."""
     smallest = []
     for axis in means.axes:
@@ -503,17 +503,19 @@ def _estimate_all_noise(means, contrasts, seen, prior):
     ]
     values = [axis.values for axis, noisy in zip(means.axes, is_noisy) if noisy]
     kept = [contrast for contrast, noisy in zip(contrasts, is_noisy) if noisy]
-    estimated = iter(estimate_noise(_units(means, seen), values, kept, prior) if kept else ())
+    estimated = iter(
+        estimate_noise(_units(means, covariance_factors), values, kept, prior) if kept else ()
+    )
     return [
         next(estimated) if noisy else [WeightedNoise(1.0, SlowNoise(limit))]
         for limit, noisy in zip(smallest, is_noisy)
     ]
 
 
-def _solve_axis(means, axis, likely, freedom, seen, combinations) -> Solution:
+def _solve_axis(means, axis, likely, freedom, covariance_factors, combinations) -> Solution:
     size = np.abs(axis.design).max(axis=0)
     scaled = axis.design / size
-    units = _units(means, seen, likely[0].noise.band)
+    units = _units(means, covariance_factors, likely[0].noise.band)
     solutions = []
     for candidate in likely:
         covariance = candidate.noise.scaled(units)
@@ -558,17 +560,21 @@ def _contrast(means, axis):
     return contrast
 
 
-def _units(means, seen, band=DEFAULT_BAND):
+def _units(means, covariance_factors, band=DEFAULT_BAND):
     white, flicker, walk = unit_covariances(means.begin, means.end, band)
-    return (white, flicker, walk) if seen is None else (white, seen * flicker, seen * walk)
+    return (
+        (white, flicker, walk)
+        if covariance_factors is None
+        else (white, covariance_factors * flicker, covariance_factors * walk)
+    )
 
 
 def _mix(weights, values, spreads, freedom) -> IntervalEstimate:
     """Return the mean and the 95 % interval of a mixture of Student's t distributions."""
     value = float(weights @ values)
     if len(weights) == 1:
-        half = float(student.ppf(0.5 + 0.5 * CONFIDENCE, freedom) * spreads[0])
-        return IntervalEstimate(value, value - half, value + half)
+        half_width = float(student.ppf(0.5 + 0.5 * CONFIDENCE, freedom) * spreads[0])
+        return IntervalEstimate(value, value - half_width, value + half_width)
 
     def quantile(share):
         lowest, highest = (values - 50.0 * spreads).min(), (values + 50.0 * spreads).max()

@@ -91,7 +91,7 @@ def write_calibration(result, folder, name, onto=None) -> list[str]:
 
 
 def _noise(result) -> imu_specification.ImuSpecification:
-    stated = result.options.noise
+    stated_noise = result.options.noise
     triads: dict[str, Any] = {}
     for sensor, calibration in result.sensors.items():
         kind: Any = imu_specification.TriadSpecification
@@ -101,9 +101,13 @@ def _noise(result) -> imu_specification.ImuSpecification:
         triads[sensor] = kind(
             **{term: tuple(getattr(axis, term) for axis in calibration.noise) for term in terms}
         )
-    if stated is not None:
-        is_complete = stated.magnetometer is not None or "magnetometer" not in triads
-        return stated if is_complete else replace(stated, magnetometer=triads["magnetometer"])
+    if stated_noise is not None:
+        is_complete = stated_noise.magnetometer is not None or "magnetometer" not in triads
+        return (
+            stated_noise
+            if is_complete
+            else replace(stated_noise, magnetometer=triads["magnetometer"])
+        )
     period = float(np.median(np.diff(result.table.index.to_numpy())))
     rate = 1.0 / period
     rate = float(round(rate)) if abs(rate - round(rate)) < 1e-3 * rate else rate
@@ -313,8 +317,8 @@ def format_estimates(result) -> str:
     lines = [f"{'':40s}{'estimate':>12s}   {'95 % interval':24s}"]
     for sensor, name, unit, estimate, size in list_estimates(result):
         # The width of the confidence interval determines the number of digits.
-        half = 0.5 * (estimate.high - estimate.low) / size
-        digits = int(np.clip(1 - np.floor(np.log10(half)), 0, 9)) if half > 0.0 else 6
+        half_width = 0.5 * (estimate.high - estimate.low) / size
+        digits = int(np.clip(1 - np.floor(np.log10(half_width)), 0, 9)) if half_width > 0.0 else 6
         value, low, high = (
             f"{number / size:.{digits}f}"
             for number in (estimate.value, estimate.low, estimate.high)
@@ -358,12 +362,16 @@ def noise_remarks(
     period = float(np.median(np.diff(times)))
     steps = np.concatenate([np.diff(readings[r.start : r.stop], axis=0) for r in rests])
     scatter = np.sqrt(np.mean(steps**2, axis=0) / 2.0)
-    stated = np.array([axis.white_noise for axis in noise]) / np.sqrt(period)
-    if not len(steps) or np.any(stated <= 0.0) or np.max(scatter / stated) < _MAX_SCATTER_RATIO:
+    stated_std = np.array([axis.white_noise for axis in noise]) / np.sqrt(period)
+    if (
+        not len(steps)
+        or np.any(stated_std <= 0.0)
+        or np.max(scatter / stated_std) < _MAX_SCATTER_RATIO
+    ):
         return []
     return [
-        f"{sensor}: readings at rest scatter {np.max(scatter / stated):.2g} times as much as the "
-        "specified noise; if the specification belongs to another sensor, the intervals are too "
+        f"{sensor}: readings at rest scatter {np.max(scatter / stated_std):.2g} times as much as "
+        "the specified noise; if the specification belongs to another sensor, the intervals are too "
         "narrow by this factor"
     ]
 
@@ -385,10 +393,10 @@ def constant_remarks(sensor: str, readings: np.ndarray, rests: Sequence[RestTime
     list of str
         At most one remark.
     """
-    same = np.ones(3, dtype=bool)
+    is_constant = np.ones(3, dtype=bool)
     for rest in rests:
-        same &= np.ptp(readings[rest.start : rest.stop], axis=0) == 0.0
-    axes = [name for name, constant in zip(AXES, same) if constant]
+        is_constant &= np.ptp(readings[rest.start : rest.stop], axis=0) == 0.0
+    axes = [name for name, constant in zip(AXES, is_constant) if constant]
     if not rests or not axes:
         return []
     return [

@@ -92,15 +92,15 @@ class IdealMeans:
         ndarray, shape (n, n)
             Covariance [square of the unit of the means].
         """
-        along = np.sum(self.values * row, axis=1)
-        tilted = self.placement**4 * np.outer(along, along)
+        projection = np.sum(self.values * row, axis=1)
+        tilted = self.placement**4 * np.outer(projection, projection)
         for direction, weight in ((row, 1.0), *zip(np.eye(3), variance)):
             lever = np.cross(self.values, direction)
             tilted += weight * self.placement**2 * (lever @ lever.T)
         total = np.where(self.placement_group[:, None] == self.placement_group, tilted, 0.0)
         if len(self.value_sigma):
             size = np.linalg.norm(self.values, axis=1)
-            share = np.divide(along, size, out=np.zeros_like(size), where=size > 0.0)
+            share = np.divide(projection, size, out=np.zeros_like(size), where=size > 0.0)
             total = total + np.diag((self.value_sigma * share) ** 2)
         return total
 
@@ -382,9 +382,9 @@ def calibrate_gyroscope(
     tilt = placement if any(turn.marked for turn in turns) else 0.0
     names = sorted({AXES[row[5]] for row in rows})
     method = f"means of all stationary periods{', turns about ' * bool(names)}{', '.join(names)}"
-    known, subject = IdealMeans(truth, together, tilt, sigmas), f"{source}, gyroscope"
+    ideal_means, subject = IdealMeans(truth, together, tilt, sigmas), f"{source}, gyroscope"
     temperatures = _mean_temperatures(temperature, times, means, [*rests, *turns], source)
-    return fit_triad(means, known, noise, temperatures, method, subject)
+    return fit_triad(means, ideal_means, noise, temperatures, method, subject)
 
 
 def calibrate_accelerometer(
@@ -441,12 +441,12 @@ def calibrate_accelerometer(
         [_up_direction(means.values[means.group == k], gravity) for k in range(len(rests))]
     )
     kept = np.flatnonzero(directions.any(axis=1))
-    seen = {tuple(row) for row in directions[kept].astype(int).tolist()}
+    present = {tuple(row) for row in directions[kept].astype(int).tolist()}
     missing = [
         f"{'-' if sign < 0 else '+'}{AXES[axis]}"
         for axis in range(3)
         for sign in (1, -1)
-        if tuple(sign * (j == axis) for j in range(3)) not in seen
+        if tuple(sign * (j == axis) for j in range(3)) not in present
     ]
     if missing:
         raise RecordingError(
@@ -460,12 +460,12 @@ def calibrate_accelerometer(
         kept = np.array(sorted(longest.values()))
     means = means.selected(np.isin(means.group, kept))
     faces = np.unique(directions, axis=0, return_inverse=True)[1].ravel()
-    known = IdealMeans(gravity * directions[means.group], faces[means.group], placement)
+    ideal_means = IdealMeans(gravity * directions[means.group], faces[means.group], placement)
     used_rests = [rests[k] for k in kept.tolist()]
     temperatures = _mean_temperatures(temperature, times, means, used_rests, source)
     method = f"{len(kept)} orientations with an axis up or down"
     subject = f"{source}, accelerometer"
-    return fit_triad(means, known, noise, temperatures, method, subject)
+    return fit_triad(means, ideal_means, noise, temperatures, method, subject)
 
 
 def _up_direction(means: np.ndarray, gravity: float) -> np.ndarray:

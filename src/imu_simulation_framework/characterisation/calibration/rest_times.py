@@ -270,7 +270,7 @@ def find_reference_turns(
     RecordingError
         The reference covers no turn of at least 30 degrees, or samples are missing in a turn.
     """
-    found = []
+    turns = []
     for start, stop, _ in _find_movements(times, gyro, rests):
         begin, end = times[start - 1], times[stop - 1]
         if begin < reference_times[0] or end > reference_times[-1]:
@@ -281,13 +281,13 @@ def find_reference_turns(
             continue
         subject = f"{source}: the turn that starts at {times[start] - times[0]:.1f} s"
         _require_all_samples(times, start, stop, subject)
-        found.append(Turn(start, stop, (0.0, 0.0, angle), np.sqrt(2.0) * sigma, marked=False))
-    if not found:
+        turns.append(Turn(start, stop, (0.0, 0.0, angle), np.sqrt(2.0) * sigma, marked=False))
+    if not turns:
         raise RecordingError(
             f"{source}: the reference has no turn between stationary periods, expected at least "
             "one turn of 30 degrees or more"
         )
-    return found
+    return turns
 
 
 def _find_movements(times, gyro, rests):

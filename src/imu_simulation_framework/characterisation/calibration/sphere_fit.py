@@ -359,7 +359,7 @@ def _solve_with_noise(times, linearised, jacobian, noise, subject, parts):
     (solution,) = estimates.solve(
         estimates.Means(means.begin, means.end, means.group, [axis]),
         [estimates.SlowNoise(0.0)] if noise else None,
-        seen=sides @ sides.T,
+        covariance_factors=sides @ sides.T,
         combinations=jacobian,
         prior=estimates.MAGNETIC,
     )

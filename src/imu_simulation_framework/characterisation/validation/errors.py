@@ -209,11 +209,14 @@ def validate_imu(
     parts = np.flatnonzero(steps > _GAP / rate) + 1
     axes = []
     for quantity, names in QUANTITIES.items():
-        given = {axis: errors[name] for axis, name in zip(AXES[quantity], names) if name in errors}
-        if len(given) == len(names):
-            given[NORM] = np.linalg.norm(np.column_stack(list(given.values())), axis=1)
+        axis_errors = {
+            axis: errors[name] for axis, name in zip(AXES[quantity], names) if name in errors
+        }
+        if len(axis_errors) == len(names):
+            axis_errors[NORM] = np.linalg.norm(np.column_stack(list(axis_errors.values())), axis=1)
         axes += [
-            _axis(quantity, axis, checked_time, error, rate, parts) for axis, error in given.items()
+            _axis(quantity, axis, checked_time, error, rate, parts)
+            for axis, error in axis_errors.items()
         ]
     if "pitch" in truth and {"roll", "yaw"} & set(common):
         steepest = float(np.abs(truth["pitch"].to_numpy()).max())

@@ -147,19 +147,19 @@ def validation_figure(validation: ImuValidation) -> Figure:
     """
     figure = Figure(widths=(1.0, 1.0), width=11.0)
     for quantity in dict.fromkeys(axis.quantity for axis in validation.axes):
-        shown = [
+        shown_axes = [
             axis for axis in validation.axes if axis.quantity == quantity and axis.axis != NORM
         ]
-        styles = style.line_styles(len(shown))
+        styles = style.line_styles(len(shown_axes))
         unit = UNITS[quantity].replace("^2", "²")
         title = f"{_TITLES[quantity]}, truth minus IMU"
         figure.panel(f"error [{unit}]", title, height=240).zero_line()
-        for axis, line in zip(shown, styles):
+        for axis, line in zip(shown_axes, styles):
             thin = {**line, "linestyle": "-", "linewidth": 0.8, "alpha": 0.8}
             figure.line(validation.time - validation.time[0], axis.error, thin, axis.axis)
         title = "Allan deviation of the error"
         figure.panel(f"[{unit}]", title, x="averaging time [s]", log="xy", height=240)
-        for axis, line in zip(shown, styles):
+        for axis, line in zip(shown_axes, styles):
             is_positive = axis.allan_deviation > 0.0
             figure.line(axis.tau[is_positive], axis.allan_deviation[is_positive], line, axis.axis)
     return figure

@@ -142,7 +142,7 @@ class ResultFolder:
             Written file.
         """
         path = self.path(f"{name}.csv")
-        with replace_file(path) as aside, open(aside, "wb") as file:
+        with replace_file(path) as temporary_path, open(temporary_path, "wb") as file:
             for text in tables.iterate_csv(parts):
                 file.write(text.encode("utf-8"))
         return path
@@ -216,8 +216,8 @@ class ResultFolder:
         """
         files = other.folder.glob(f"{other.prefix}_*")
         for source in sorted(files, key=lambda path: path.stat().st_size):
-            with replace_file(self.path(source.name[len(other.prefix) + 1 :])) as aside:
-                shutil.copyfile(source, aside)
+            with replace_file(self.path(source.name[len(other.prefix) + 1 :])) as temporary_path:
+                shutil.copyfile(source, temporary_path)
             source.unlink()
 
     def write_text(self, name, text) -> Path:

@@ -40,15 +40,15 @@ class Servo(NamedTuple):
     ----------
     decay : float
         Remaining share of the difference between rate and command.
-    own : float
+    rate_gain : float
         Angle change per initial rate [s].
-    wanted : float
+    command_gain : float
         Angle change per commanded rate [s].
     """
 
     decay: float
-    own: float
-    wanted: float
+    rate_gain: float
+    command_gain: float
 
 
 def servo(stabilisation: Stabilisation, period: float) -> Servo:
@@ -68,8 +68,8 @@ def servo(stabilisation: Stabilisation, period: float) -> Servo:
     """
     pulsation = 2.0 * math.pi * stabilisation.servo_bandwidth
     decay = math.exp(-pulsation * period)
-    own = -math.expm1(-pulsation * period) / pulsation
-    return Servo(decay, own, period - own)
+    rate_gain = -math.expm1(-pulsation * period) / pulsation
+    return Servo(decay, rate_gain, period - rate_gain)
 
 
 def gains(stabilisation: Stabilisation) -> tuple[float, float]:
@@ -106,12 +106,12 @@ def transition(stabilisation: Stabilisation, period: float) -> np.ndarray:
     ndarray, shape (3, 3)
         Transition matrix.
     """
-    decay, own, wanted = servo(stabilisation, period)
+    decay, rate_gain, command_gain = servo(stabilisation, period)
     proportional, integral = gains(stabilisation)
     command = np.array([-proportional, 0.0, 1.0])
     return np.array(
         [
-            np.array([1.0, own, 0.0]) + wanted * command,
+            np.array([1.0, rate_gain, 0.0]) + command_gain * command,
             np.array([0.0, decay, 0.0]) + (1.0 - decay) * command,
             [-integral * period, 0.0, 1.0],
         ]
@@ -300,12 +300,12 @@ class _Joints:
 
     def advance(self):
         """Advance the joints by one period."""
-        decay, own, wanted = self._servo
+        decay, rate_gain, command_gain = self._servo
         gain = 1.0 - decay
         angles, rates = list(self.angles), list(self.rates)
         for joint, (low, high) in enumerate(self._limits):
             rate, command = rates[joint], self.commands[joint]
-            angle = angles[joint] + (own * rate + wanted * command)
+            angle = angles[joint] + (rate_gain * rate + command_gain * command)
             rate = decay * rate + gain * command
             if not low <= angle <= high:
                 angle, rate = (low if angle < low else high), 0.0

@@ -91,68 +91,78 @@ def simulate_gimbal(
     if drive.bandwidth is not None:
         joints, command = _simulate_loop(motion, gimbal, target, joints, imu, seed, run)
         rate_limited = stabilisation.find_rate_limits(command, drive.rate_limits, gimbal.limits)
-    carried = geometry.carry(motion, joints)
-    residual = _residual_motion(carried, target, turning, joints, gimbal, rate_limited)
-    return GimbalMotion(carried, joints, geometry, residual, residual.remarks())
+    carried_motion = geometry.carry(motion, joints)
+    residual = _residual_motion(carried_motion, target, turning, joints, gimbal, rate_limited)
+    return GimbalMotion(carried_motion, joints, geometry, residual, residual.remarks())
 
 
 def _simulate_loop(
     motion: Any,
     gimbal: Any,
     target: Rotation,
-    wanted: JointMotion,
+    ideal_joints: JointMotion,
     imu: Any,
     seed: Any,
     run: int,
 ) -> tuple[JointMotion, np.ndarray]:
     """Simulate the control loop; return the joint motion and the commanded rates."""
-    period, most = motion.period, np.array(gimbal.drive.rate_limits)
+    period, max_rates = motion.period, np.array(gimbal.drive.rate_limits)
     if imu is None:
-        due, still = np.arange(len(motion.time)), np.zeros(3)
-        none = np.zeros((len(due), 3))
-        gyroscope = GyroscopeErrors(np.eye(3), still, none, still + np.inf, still)
+        sample_indices, zeros = np.arange(len(motion.time)), np.zeros(3)
+        no_noise = np.zeros((len(sample_indices), 3))
+        gyroscope = GyroscopeErrors(np.eye(3), zeros, no_noise, zeros + np.inf, zeros)
     else:
-        carried = gimbal.geometry.carry(motion, wanted)
-        due, gyroscope = _simulate_gyroscope(carried, imu, seed, run, period)
-    stride = int(due[1] - due[0])
+        carried_motion = gimbal.geometry.carry(motion, ideal_joints)
+        sample_indices, gyroscope = _simulate_gyroscope(carried_motion, imu, seed, run, period)
+    stride = int(sample_indices[1] - sample_indices[0])
     # Before the first gyroscope sample, the gimbal tracks the target exactly.
-    to_inertial = world_to_inertial(motion)[due]
-    base = to_inertial * Rotation.from_quat(motion.orientation[due]) * gimbal.geometry.base_rotation
-    inertial = to_inertial * target[due]
-    turned = np.zeros((len(due), 3))
-    turned[1:] = (inertial[:-1].inv() * inertial[1:]).as_rotvec() / (stride * period)
-    turned[0] = turned[1]
+    to_inertial = world_to_inertial(motion)[sample_indices]
+    base = (
+        to_inertial
+        * Rotation.from_quat(motion.orientation[sample_indices])
+        * gimbal.geometry.base_rotation
+    )
+    inertial = to_inertial * target[sample_indices]
+    target_rate = np.zeros((len(sample_indices), 3))
+    target_rate[1:] = (inertial[:-1].inv() * inertial[1:]).as_rotvec() / (stride * period)
+    target_rate[0] = target_rate[1]
     with prefix_errors(f"gimbal {gimbal.name}: "):
         loop = run_loop(
             base.as_quat(),
-            TargetMotion(inertial.as_quat(), turned),
+            TargetMotion(inertial.as_quat(), target_rate),
             gyroscope,
             gimbal.drive,
             gimbal.limits,
             stride * period,
-            JointState(wanted.angle[due[0]], np.clip(wanted.rate[due[0]], -most, most)),
+            JointState(
+                ideal_joints.angle[sample_indices[0]],
+                np.clip(ideal_joints.rate[sample_indices[0]], -max_rates, max_rates),
+            ),
         )
-    joints, command = _interpolate(loop, due, stride, motion.time, gimbal, period)
-    first = due[0]
-    joints.angle[:first], joints.rate[:first] = wanted.angle[:first], wanted.rate[:first]
-    joints.acceleration[:first] = wanted.acceleration[:first]
+    joints, command = _interpolate(loop, sample_indices, stride, motion.time, gimbal, period)
+    first = sample_indices[0]
+    joints.angle[:first], joints.rate[:first] = (
+        ideal_joints.angle[:first],
+        ideal_joints.rate[:first],
+    )
+    joints.acceleration[:first] = ideal_joints.acceleration[:first]
     return joints, command
 
 
 def _interpolate(
-    loop: Any, due: np.ndarray, stride: int, time: np.ndarray, gimbal: Any, period: float
+    loop: Any, sample_indices: np.ndarray, stride: int, time: np.ndarray, gimbal: Any, period: float
 ) -> tuple[JointMotion, np.ndarray]:
     """Interpolate the joint motion from the gyroscope samples to all samples of the motion."""
     count = len(time)
-    since = np.arange(count) - due[0]
-    index = np.clip(-(-since // stride) - 1, 0, len(due) - 1)
-    steps = np.maximum(since - index * stride, 0)
+    steps_since_start = np.arange(count) - sample_indices[0]
+    index = np.clip(-(-steps_since_start // stride) - 1, 0, len(sample_indices) - 1)
+    steps = np.maximum(steps_since_start - index * stride, 0)
     low, high = np.array(gimbal.limits).T
     angle, rate, command = (values[index] for values in loop)
-    for ahead in range(1, stride + 1):
-        decay, own, wanted = servo(gimbal.drive, ahead * period)
-        rows = steps == ahead
-        free = angle[rows] + own * rate[rows] + wanted * command[rows]
+    for step_count in range(1, stride + 1):
+        decay, rate_gain, command_gain = servo(gimbal.drive, step_count * period)
+        rows = steps == step_count
+        free = angle[rows] + rate_gain * rate[rows] + command_gain * command[rows]
         moving = decay * rate[rows] + (1.0 - decay) * command[rows]
         inside = (free >= low) & (free <= high)
         angle[rows], rate[rows] = np.clip(free, low, high), np.where(inside, moving, 0.0)
@@ -181,42 +191,45 @@ def _simulate_gyroscope(
     model = imu_model(imu, period, seed)
     truth = imu_truth(motion, speed=model.requires_speed)
     reading = model.batch(truth, 1, first_run=run, parts=("angular_velocity",))
-    due = np.flatnonzero(model.new_samples(len(motion.time)))
-    if len(due) < 2:
+    sample_indices = np.flatnonzero(model.new_samples(len(motion.time)))
+    if len(sample_indices) < 2:
         raise ConfigurationError(
-            f"the gimbal's gyroscope has {len(due)} samples during the motion, expected at least 2"
+            f"the gimbal's gyroscope has {len(sample_indices)} samples during the motion, "
+            "expected at least 2"
         )
-    rate = _interval_means(truth.angular_velocity, due)
-    additive = reading.angular_velocity[0][due] - rate @ matrix.T - nonlinearity * rate**2
-    return due, GyroscopeErrors(matrix, nonlinearity, additive, saturation, resolution)
+    rate = _interval_means(truth.angular_velocity, sample_indices)
+    additive = (
+        reading.angular_velocity[0][sample_indices] - rate @ matrix.T - nonlinearity * rate**2
+    )
+    return sample_indices, GyroscopeErrors(matrix, nonlinearity, additive, saturation, resolution)
 
 
-def _interval_means(values: np.ndarray, due: np.ndarray) -> np.ndarray:
+def _interval_means(values: np.ndarray, sample_indices: np.ndarray) -> np.ndarray:
     """Average values between gyroscope samples; return the value at the first sample unchanged."""
-    stride, means = int(due[1] - due[0]), values[due].copy()
+    stride, means = int(sample_indices[1] - sample_indices[0]), values[sample_indices].copy()
     if stride > 1:
         sums = np.cumsum(values, axis=0)
-        means[1:] = (sums[due[1:]] - sums[due[:-1]]) / stride
+        means[1:] = (sums[sample_indices[1:]] - sums[sample_indices[:-1]]) / stride
     return means
 
 
 def _residual_motion(
-    carried: Any,
+    carried_motion: Any,
     target: Rotation,
     turning: np.ndarray,
     joints: JointMotion,
     gimbal: Any,
     rate_limited: np.ndarray,
 ) -> stabilisation.Residual:
-    error = Rotation.from_quat(carried.orientation).inv() * target
+    error = Rotation.from_quat(carried_motion.orientation).inv() * target
     axis = np.array(stabilisation.BORESIGHTS[gimbal.drive.boresight])
     target_axis = error.apply(axis)
     sine = np.linalg.norm(np.cross(axis, target_axis), axis=1)
     return stabilisation.Residual(
-        carried.time,
+        carried_motion.time,
         error.as_rotvec(),
         np.arctan2(sine, target_axis @ axis),
-        carried.angular_velocity - error.apply(turning),
+        carried_motion.angular_velocity - error.apply(turning),
         stabilisation.find_angle_limits(joints.angle, gimbal.limits),
         rate_limited,
     )

@@ -208,8 +208,8 @@ def exact_joints(
     JointMotion
     """
     angle, within = _joint_angles(motion, target, geometry, limits)
-    turned = geometry.base_rotation * Rotation.from_euler("ZYX", angle)
-    rate = joint_rates(angle, turning - turned.inv().apply(motion.angular_velocity))
+    base_to_joint = geometry.base_rotation * Rotation.from_euler("ZYX", angle)
+    rate = joint_rates(angle, turning - base_to_joint.inv().apply(motion.angular_velocity))
     rate = np.where(within, rate, 0.0)
     return JointMotion(motion.time, angle, rate, CubicSpline(motion.time, rate)(motion.time, 1))
 
@@ -222,14 +222,16 @@ def _joint_angles(
     with warnings.catch_warnings():
         # If pan and roll rotate about the same axis, SciPy assigns the entire rotation to the pan.
         warnings.filterwarnings("ignore", "Gimbal lock detected")
-        wanted = unwrap((base.inv() * target).as_euler("ZYX"), axis=0)
+        target_angle = unwrap((base.inv() * target).as_euler("ZYX"), axis=0)
     low, high = np.array(limits).T
     # The angles are shifted by full turns so that their median is closest to the limits' centre.
     bounded = np.isfinite(low) & np.isfinite(high)
-    middle = 0.5 * (np.where(bounded, low, 0.0) + np.where(bounded, high, 0.0))
-    wanted -= 2.0 * np.pi * np.round((np.median(wanted, axis=0) - middle) / (2.0 * np.pi))
-    angle = np.clip(wanted, low, high)
-    return angle, angle == wanted
+    limit_centre = 0.5 * (np.where(bounded, low, 0.0) + np.where(bounded, high, 0.0))
+    target_angle -= (
+        2.0 * np.pi * np.round((np.median(target_angle, axis=0) - limit_centre) / (2.0 * np.pi))
+    )
+    angle = np.clip(target_angle, low, high)
+    return angle, angle == target_angle
 
 
 def target_rate(motion: AnyMotion, target: Rotation) -> np.ndarray:

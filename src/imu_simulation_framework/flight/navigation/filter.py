@@ -169,15 +169,15 @@ def influence(stretch: Stretch) -> np.ndarray:
     """
     runs, duration = len(stretch.velocity), stretch.duration
     matrix = np.zeros((runs, STATES, CONSIDERED))
-    fallen = -cross_matrix(stretch.velocity)
-    pushed = stretch.force_moment.reshape(runs, 3, 9)
-    turned = stretch.rate_moment.reshape(runs, 3, 9)
-    for part, angle in ((GYROSCOPE_MATRIX, turned), (G_SENSITIVITY, pushed)):
+    velocity_cross = -cross_matrix(stretch.velocity)
+    force_moment = stretch.force_moment.reshape(runs, 3, 9)
+    rate_moment = stretch.rate_moment.reshape(runs, 3, 9)
+    for part, angle in ((GYROSCOPE_MATRIX, rate_moment), (G_SENSITIVITY, force_moment)):
         matrix[:, ATTITUDE, part] = angle
-        matrix[:, VELOCITY, part] = 0.5 * fallen @ angle
-        matrix[:, POSITION, part] = duration / 6.0 * fallen @ angle
-    matrix[:, VELOCITY, ACCELEROMETER_MATRIX] = pushed
-    matrix[:, POSITION, ACCELEROMETER_MATRIX] = 0.5 * duration * pushed
+        matrix[:, VELOCITY, part] = 0.5 * velocity_cross @ angle
+        matrix[:, POSITION, part] = duration / 6.0 * velocity_cross @ angle
+    matrix[:, VELOCITY, ACCELEROMETER_MATRIX] = force_moment
+    matrix[:, POSITION, ACCELEROMETER_MATRIX] = 0.5 * duration * force_moment
     return matrix
 
 
@@ -258,8 +258,10 @@ def antenna_matrix(
     """
     offset = state.attitude @ arm
     swing = (state.attitude @ (np.cross(rate, arm) + arm_rate)[..., np.newaxis])[..., 0]
-    carried = np.cross(_EARTH, offset)
-    antenna = np.concatenate([state.position + offset, state.velocity + swing - carried], axis=1)
+    earth_velocity = np.cross(_EARTH, offset)
+    antenna = np.concatenate(
+        [state.position + offset, state.velocity + swing - earth_velocity], axis=1
+    )
     matrix = np.zeros((len(offset), MEASUREMENTS, STATES))
     matrix[:, :3, POSITION] = -_IDENTITY
     matrix[:, 3:, VELOCITY] = -_IDENTITY
@@ -478,27 +480,27 @@ def _propagate(covariance, shared, stretch, attitudes, state, tuning):
     variances = tuning.considered_variances
     if not np.any(variances):
         return covariance, shared
-    carried = step @ shared
-    growth = (carried + 0.5 * considered * variances) @ considered.swapaxes(1, 2)
-    return covariance + growth + growth.swapaxes(1, 2), carried + considered * variances
+    propagated = step @ shared
+    growth = (propagated + 0.5 * considered * variances) @ considered.swapaxes(1, 2)
+    return covariance + growth + growth.swapaxes(1, 2), propagated + considered * variances
 
 
 def _update(state, covariance, shared, innovation, matrix, noise):
     """Return state, both covariances and NIS after a fix; runs without a fix are unchanged."""
-    known = np.all(np.isfinite(innovation), axis=1)
-    filled = np.where(known[:, np.newaxis], innovation, 0.0)
-    noise = np.where(known[:, np.newaxis, np.newaxis], noise, np.eye(MEASUREMENTS))
+    is_measured = np.all(np.isfinite(innovation), axis=1)
+    filled = np.where(is_measured[:, np.newaxis], innovation, 0.0)
+    noise = np.where(is_measured[:, np.newaxis, np.newaxis], noise, np.eye(MEASUREMENTS))
     cross = matrix @ covariance
     spread = cross @ matrix.swapaxes(1, 2) + noise
     solved = np.linalg.solve(spread, np.concatenate([cross, filled[..., np.newaxis]], axis=2))
-    gain = solved[..., :STATES].swapaxes(1, 2) * known[:, np.newaxis, np.newaxis]
+    gain = solved[..., :STATES].swapaxes(1, 2) * is_measured[:, np.newaxis, np.newaxis]
     squared = np.einsum("ri,ri->r", filled, solved[..., STATES])
     state = corrected(state, np.einsum("rij,rj->ri", gain, filled))
     residual = np.eye(STATES) - gain @ matrix
     covariance = residual @ covariance @ residual.swapaxes(1, 2) + gain @ noise @ gain.swapaxes(
         1, 2
     )
-    return state, covariance, residual @ shared, np.where(known, squared, np.nan)
+    return state, covariance, residual @ shared, np.where(is_measured, squared, np.nan)
 
 
 def _rotate_to_ecef(variances, position):
@@ -513,11 +515,11 @@ def _rotate_to_ecef(variances, position):
 
 def _apply_tuned_noise(variances, tuning):
     """Replace the variances (r, 6) reported by the receiver with those of the tuning, if any."""
-    known = np.array(variances)
+    white_variances = np.array(variances)
     for noise, part in ((tuning.position_noise, slice(0, 3)), (tuning.velocity_noise, slice(3, 6))):
         if noise is not None:
-            known[:, part] = noise**2
-    return known
+            white_variances[:, part] = noise**2
+    return white_variances
 
 
 def _find_samples(times, time, period):

@@ -198,45 +198,47 @@ def navigate(
     attitude[0] = state.attitude
     for sample in range(samples):
         np.matmul(attitude[sample], steps[sample], out=attitude[sample + 1])
-    gained = (attitude[:-1] @ _turned_velocity(rotation, force)[..., np.newaxis])[..., 0]
+    velocity_changes = (attitude[:-1] @ _turned_velocity(rotation, force)[..., np.newaxis])[..., 0]
 
-    velocity = np.cumsum(gained, axis=0)
+    velocity = np.cumsum(velocity_changes, axis=0)
     displacements = np.zeros_like(attitude[..., 0])
-    np.cumsum((velocity - 0.5 * gained) * period, axis=0, out=displacements[1:])
+    np.cumsum((velocity - 0.5 * velocity_changes) * period, axis=0, out=displacements[1:])
     displacement = displacements[-1]
     half_displacement = 0.5 * (displacements[samples // 2] + displacements[(samples + 1) // 2])
     start = state.velocity + EARTH_RATE * turned_east(state.position)
     first = gravitation_ecef(state.position)
-    half = 0.5 * duration
-    middle_position = state.position + start * half + half_displacement + 0.5 * first * half**2
+    half_duration = 0.5 * duration
+    middle_position = (
+        state.position + start * half_duration + half_displacement + 0.5 * first * half_duration**2
+    )
     end_position = state.position + start * duration + displacement + 0.5 * first * duration**2
-    second = _later_gravitation(middle_position, half)
+    second = _later_gravitation(middle_position, half_duration)
     third = _later_gravitation(end_position, duration)
     end = start + velocity[-1] + (first + 4.0 * second + third) * (duration / 6.0)
     fall = (first + 2.0 * second) * (duration**2 / 6.0)
     position = state.position + start * duration + displacement + fall
-    back = _earth_rotation(EARTH_RATE * duration)
-    position = position @ back.T
+    rotation_back = _earth_rotation(EARTH_RATE * duration)
+    position = position @ rotation_back.T
     end_state = state._replace(
         position=position,
-        velocity=end @ back.T - EARTH_RATE * turned_east(position),
-        attitude=back @ attitude[-1],
+        velocity=end @ rotation_back.T - EARTH_RATE * turned_east(position),
+        attitude=rotation_back @ attitude[-1],
     )
 
-    middle = 0.5 * (attitude[:-1] + attitude[1:])
-    turned = np.cumsum(middle, axis=0) * period
-    turned_before = turned - 0.5 * period * middle
-    tilting = np.cumsum(cross_matrix(gained) @ turned_before, axis=0)
+    mean_attitude = 0.5 * (attitude[:-1] + attitude[1:])
+    attitude_integral = np.cumsum(mean_attitude, axis=0) * period
+    preceding_integral = attitude_integral - 0.5 * period * mean_attitude
+    tilting = np.cumsum(cross_matrix(velocity_changes) @ preceding_integral, axis=0)
     stretch = Stretch(
         duration=duration,
-        rotation=turned[-1],
-        rotation_twice=np.sum(turned_before, axis=0) * period,
+        rotation=attitude_integral[-1],
+        rotation_twice=np.sum(preceding_integral, axis=0) * period,
         velocity=velocity[-1],
         way=displacement,
         tilting=tilting[-1],
         tilting_twice=(np.sum(tilting, axis=0) - 0.5 * tilting[-1]) * period,
-        rate_moment=_sum_of_products(middle, rotation),
-        force_moment=_sum_of_products(middle, force),
+        rate_moment=_sum_of_products(mean_attitude, rotation),
+        force_moment=_sum_of_products(mean_attitude, force),
         # An increment divided by the period is the rate at mid-period.
         last_rate=(1.5 * rotation[-1] - 0.5 * rotation[max(samples - 2, 0)]) / period,
     )

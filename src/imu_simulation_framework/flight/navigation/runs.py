@@ -505,21 +505,21 @@ def navigate_runs(
         See :func:`simulate_increments`, :func:`.simulate_earth_fixes` and :func:`.run_filter`.
     """
     first = imus if isinstance(imus, ImuSpecification) else imus[0]
-    chosen = NavigationSettings(**settings)
-    airframe, first_run = chosen.airframe, chosen.first_run
-    tuning = tuning_of(first) if chosen.tuning is None else chosen.tuning
+    navigation_settings = NavigationSettings(**settings)
+    airframe, first_run = navigation_settings.airframe, navigation_settings.first_run
+    tuning = tuning_of(first) if navigation_settings.tuning is None else navigation_settings.tuning
     carrier = motion if airframe is None else airframe
     fixes = simulate_earth_fixes(carrier, gnss, runs, child_seed(seed, _GNSS), first_run)
     measured = simulate_increments(motion, imus, runs, child_seed(seed, _IMU), first_run)
     # IMU samples with a lower rate may start later and end earlier than the motion samples.
     begin = int(np.argmin(np.abs(motion.time - measured.time[0])))
     fixes = fixes.between(measured.time[0] - _ROUNDING, measured.time[-1] + _ROUNDING)
-    initial_errors = chosen.initial_errors
+    initial_errors = navigation_settings.initial_errors
     if initial_errors is None:
         initial_errors = tuning.initial.draw(runs, child_seed(seed, _START), first_run)
     errors = np.array(np.broadcast_to(initial_errors, (runs, 9)), dtype=float)
     arm = None
-    if chosen.compensated and (airframe is not None or np.any(gnss.lever_arm)):
+    if navigation_settings.compensated and (airframe is not None or np.any(gnss.lever_arm)):
         arm = lever_arm_between(motion, mount_antenna(carrier, gnss), fixes.time)
     start = initial_state(
         motion.position[begin], motion.velocity[begin], motion.orientation[begin], errors

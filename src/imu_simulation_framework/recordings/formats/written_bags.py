@@ -441,7 +441,7 @@ def write_message_bag(path, topics: Iterable[Messages]) -> None:
         The bag cannot be written.
     """
     store = get_typestore(Stores.ROS1_NOETIC)
-    with replace_file(path) as aside, Writer(aside) as writer:
+    with replace_file(path) as temporary_path, Writer(temporary_path) as writer:
         waiting = []
         for messages in topics:
             kind = messages.kind.name.replace("/", "/msg/")
@@ -636,15 +636,15 @@ def bag_like(source: RawBag, path) -> Iterator[BagCopy]:
     ResultError
         The bag cannot be written.
     """
-    with replace_file(path) as aside:
+    with replace_file(path) as temporary_path:
         # The storage files of a ROS 2 bag are named after its folder.
-        place = aside.parent / Path(path).name
+        place = temporary_path.parent / Path(path).name
         writer: Any = source.ros2_writer(place) if source.ros2 else rosbag1.Writer(place)
         with writer:
             yield BagCopy(writer, source.ros2)
         if source.ros2:
             writer.finish()
-        os.rename(place, aside)
+        os.rename(place, temporary_path)
 
 
 class BagCopy:

@@ -122,7 +122,7 @@ def imu_reading(
     )
 
 
-def read_rate(stated: float | None, fallback: float | None, where: str) -> float:
+def read_rate(stated_rate: float | None, fallback: float | None, where: str) -> float:
     """Return the sampling rate stated by a file, or that of the caller if the file states none.
 
     Parameters
@@ -142,7 +142,7 @@ def read_rate(stated: float | None, fallback: float | None, where: str) -> float
     ConfigurationError
         If both are None.
     """
-    rate = fallback if stated is None else stated
+    rate = fallback if stated_rate is None else stated_rate
     if rate is None:
         raise ConfigurationError(f"{where}; state the sample rate")
     return rate
@@ -415,7 +415,7 @@ _SIGNATURES = {
 }
 
 
-def note_unknown(tags, known: Iterable[str], fault: str, remarks: list[str], meant: str = ""):
+def note_unknown(tags, known: Iterable[str], fault: str, remarks: list[str], suggestion: str = ""):
     """Add a remark on each unknown XML tag, with the most similar known tag.
 
     Parameters
@@ -428,12 +428,12 @@ def note_unknown(tags, known: Iterable[str], fault: str, remarks: list[str], mea
         Message with ``{}`` for the tag.
     remarks : list of str
         List to which remarks are appended.
-    meant : str
+    suggestion : str
         Known name to suggest instead of the most similar one.
     """
     for tag in tags:
         if tag.name not in known:
-            near = meant or nearest(tag.name, known)
+            near = suggestion or nearest(tag.name, known)
             hint = "." if near is None else f"; did you mean <{near}>?"
             remarks.append(f"Line {tag.line}: {fault.format(f'<{tag.name}>')}; ignored{hint}")
 

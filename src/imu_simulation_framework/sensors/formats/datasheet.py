@@ -99,8 +99,8 @@ def read(path, rate: float | None = None) -> Reading:
     """
     sheet = read_mapping(path)
     sheet.refuse_others(("name", "rate", *IMU_TRIADS))
-    stated = sheet.positive("rate") if "rate" in sheet else None
-    rate = read_rate(stated, rate, f"{path}: rate is missing")
+    stated_rate = sheet.positive("rate") if "rate" in sheet else None
+    rate = read_rate(stated_rate, rate, f"{path}: rate is missing")
     triads = {name: _read_triad(sheet.mapping(name), name) for name in IMU_TRIADS if name in sheet}
     name = sheet.text("name") if "name" in sheet else "imu"
     with prefix_errors(f"{path}: "):

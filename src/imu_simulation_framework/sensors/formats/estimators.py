@@ -142,18 +142,22 @@ def read_kalibr(path, rate: float | None = None) -> Reading:
         raise values.error(inner[1], f"is a second IMU after {inner[0]}, expected a single IMU")
     values = values.mapping(inner[0]) if inner else values
     required = sorted(sum(_KALIBR.values(), ()), reverse=True)
-    stated = [key for key in _RATES if key in values]
-    if len(stated) > 1:
-        raise values.error(stated[1], f"is a second rate after {stated[0]}, expected a single rate")
+    rate_keys = [key for key in _RATES if key in values]
+    if len(rate_keys) > 1:
+        raise values.error(
+            rate_keys[1], f"is a second rate after {rate_keys[0]}, expected a single rate"
+        )
     if rate is None:
-        required += stated or _RATES[:1]
+        required += rate_keys or _RATES[:1]
     values.require(required, (*_PLACE, *_RATES))
     topic = values.text("rostopic").strip() if "rostopic" in values else ""
     if topic and not is_topic(topic):
         remarks.append(f"rostopic is {quote(topic)}, which is not a topic; ignored.")
         topic = ""
     sample_rate = read_rate(
-        values.positive(stated[0]) if stated else None, rate, f"{path}: {_RATES[0]} is missing"
+        values.positive(rate_keys[0]) if rate_keys else None,
+        rate,
+        f"{path}: {_RATES[0]} is missing",
     )
     others = [key for key in values.names() if key not in (*required, *_PLACE, *_RATES)]
     ignored = [values.path(key) for key in others if not values.is_neutral(key)]

@@ -149,8 +149,8 @@ def _note_ignored(plugin, rate, remarks):
             names = {*_KNOWN, *_YAW, *_PLACE, *_MOUNTING}
             # Some published robots have tags such as headingDrift instead of yawDrift.
             yaw_name = child.name.replace("heading", "yaw", 1)
-            meant = yaw_name if yaw_name in _YAW else ""
-            note_unknown([child], names, "the plug-in does not know {}", remarks, meant)
+            suggestion = yaw_name if yaw_name in _YAW else ""
+            note_unknown([child], names, "the plug-in does not know {}", remarks, suggestion)
     for error in ("Offset", "GaussianNoise"):
         tag = plugin.child(f"yaw{error}")
         if tag is not None and tag.number() != 0.0:

@@ -328,9 +328,9 @@ def read_unity(path, rate: float | None = None) -> Reading:
             "accelerometer in m/s^2."
         )
     triad = TriadSpecification(**axis._asdict())
-    offset, late = sensor.child("offset_start_time"), 0.0
+    offset, start_delay = sensor.child("offset_start_time"), 0.0
     if offset is not None and offset.flag():
-        late = _START_OFFSET
+        start_delay = _START_OFFSET
         remarks.append(
             f"Line {offset.line}: Unity documents no limit for the frames of offset_start_time; "
             f"read as {_START_OFFSET:g} s, five of its default frames of 0.02 s: "
@@ -348,7 +348,7 @@ def read_unity(path, rate: float | None = None) -> Reading:
         repeat_samples=not discard,
         orientation_reference="truth",
         topic=topic,
-        random_start_offset=late,
+        random_start_offset=start_delay,
     )
 
 

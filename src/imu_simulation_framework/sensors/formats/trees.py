@@ -780,8 +780,8 @@ class YamlMapping:
         except ValueError:
             value = math.nan
         if not math.isfinite(value):
-            shown = repr(text) if isinstance(text, str) else "no number"
-            raise self.error(key, f"is {shown}, expected a finite number")
+            text_description = repr(text) if isinstance(text, str) else "no number"
+            raise self.error(key, f"is {text_description}, expected a finite number")
         return value
 
 

@@ -336,13 +336,17 @@ class ComplementaryFilter(OrientationFilter):
         """Rotate orientations (samples, 4) about the vertical to the magnetic heading."""
         field = np.asarray(field, dtype=float)
         level = rotate_vectors(orientations.T, field.T)
-        half = 0.5 * self._heading.correct_all(level, np.sqrt((rate * rate).sum(axis=1)))
-        product = quaternion_product(0.0, 0.0, np.sin(half), np.cos(half), *orientations.T)
+        half_angle = 0.5 * self._heading.correct_all(level, np.sqrt((rate * rate).sum(axis=1)))
+        product = quaternion_product(
+            0.0, 0.0, np.sin(half_angle), np.cos(half_angle), *orientations.T
+        )
         return np.stack(product, axis=-1)
 
     def _output(self):
-        half = 0.5 * self._heading.offset
-        return quaternion_product(0.0, 0.0, math.sin(half), math.cos(half), *self._quaternion)
+        half_angle = 0.5 * self._heading.offset
+        return quaternion_product(
+            0.0, 0.0, math.sin(half_angle), math.cos(half_angle), *self._quaternion
+        )
 
     def _update_all(self, angular_velocity, specific_force):
         orientations = np.empty((len(angular_velocity), 4))
@@ -350,12 +354,16 @@ class ComplementaryFilter(OrientationFilter):
         for first in range(0, len(orientations), max(length, _MIN_SERIES)):
             block = slice(first, first + max(length, _MIN_SERIES))
             rate, force = angular_velocity[block], specific_force[block]
-            fused = None
+            block_orientations = None
             if min(length, len(rate)) >= _MIN_SERIES:
-                fused = fuse_block(self._quaternion, rate, force, self._period, self._time_constant)
-            if fused is None:
-                fused = [self._next(*pair) for pair in zip(rate.tolist(), force.tolist())]
-            orientations[block] = fused
+                block_orientations = fuse_block(
+                    self._quaternion, rate, force, self._period, self._time_constant
+                )
+            if block_orientations is None:
+                block_orientations = [
+                    self._next(*pair) for pair in zip(rate.tolist(), force.tolist())
+                ]
+            orientations[block] = block_orientations
             self._quaternion = tuple(orientations[block][-1].tolist())
         return orientations
 
@@ -366,8 +374,8 @@ class ComplementaryFilter(OrientationFilter):
         # Rotation measured by the gyroscope.
         rx, ry, rz = rx - bx, ry - by, rz - bz
         size = math.sqrt(rx * rx + ry * ry + rz * rz) + _TINY
-        half = 0.5 * self._period * size
-        scale, c = math.sin(half) / size, math.cos(half)
+        half_angle = 0.5 * self._period * size
+        scale, c = math.sin(half_angle) / size, math.cos(half_angle)
         x, y, z, w = quaternion_product(x, y, z, w, scale * rx, scale * ry, scale * rz, c)
         # Rotation towards the measured vertical.
         vx, vy, vz = 2.0 * (x * z - w * y), 2.0 * (y * z + w * x), w * w - x * x - y * y + z * z
@@ -379,7 +387,7 @@ class ComplementaryFilter(OrientationFilter):
         x, y, z, w = quaternion_product(x, y, z, w, gain * ex, gain * ey, gain * ez, 1.0)
         inverse = 1.0 / math.sqrt(x * x + y * y + z * z + w * w)
         self._quaternion = (x * inverse, y * inverse, z * inverse, w * inverse)
-        off = (
+        correction = (
             0.0
             if field is None
             else self._heading.correct(*_rotate_vector(*self._quaternion, *field), size)
@@ -387,10 +395,10 @@ class ComplementaryFilter(OrientationFilter):
         if self._rate_bias:
             gain = self._bias_gain(size, length)
             bx, by, bz = bx - gain * ex, by - gain * ey, bz - gain * ez
-            if off != 0.0:
+            if correction != 0.0:
                 ratio = self._time_constant / self._heading.time_constant
-                off *= gain * ratio * ratio
-                bx, by, bz = bx - off * vx, by - off * vy, bz - off * vz
+                correction *= gain * ratio * ratio
+                bx, by, bz = bx - correction * vx, by - correction * vy, bz - correction * vz
             self._bias = bx, by, bz
         return self._quaternion
 
@@ -438,9 +446,9 @@ def fuse_block(quaternion, angular_velocity, specific_force, period, time_consta
     ndarray, shape (samples, 4), or None
         Orientations; None if the iteration does not converge, for example in free fall.
     """
-    turned = _integrate_gyroscope(quaternion, np.ascontiguousarray(angular_velocity.T), period)
+    predicted = _integrate_gyroscope(quaternion, np.ascontiguousarray(angular_velocity.T), period)
     force = np.ascontiguousarray(specific_force.T)
-    measured = rotate_vectors(turned, force / (np.sqrt((force * force).sum(axis=0)) + _TINY))
+    measured = rotate_vectors(predicted, force / (np.sqrt((force * force).sum(axis=0)) + _TINY))
     gain = 0.5 * period / time_constant
     with np.errstate(all="ignore"):
         estimated = _verticals(measured, gain)
@@ -450,7 +458,7 @@ def fuse_block(quaternion, angular_velocity, specific_force, period, time_consta
     errors = ay * uz - az * uy, az * ux - ax * uz, ax * uy - ay * ux
     corrections = np.vstack([gain * np.array(errors), np.ones(measured.shape[1])])
     corrections /= np.sqrt((corrections * corrections).sum(axis=0))
-    return np.stack(quaternion_product(*running_product(corrections), *turned), axis=-1)
+    return np.stack(quaternion_product(*running_product(corrections), *predicted), axis=-1)
 
 
 def running_product(quaternions):
@@ -489,8 +497,8 @@ def running_product(quaternions):
 def _integrate_gyroscope(quaternion, rate, period):
     """Return the orientations (4, samples) that result from the gyroscope alone."""
     size = np.sqrt((rate * rate).sum(axis=0)) + _TINY
-    half = 0.5 * period * size
-    turns = np.vstack([np.sin(half) / size * rate, np.cos(half)])
+    half_angle = 0.5 * period * size
+    turns = np.vstack([np.sin(half_angle) / size * rate, np.cos(half_angle)])
     turns[:, 0] = quaternion_product(*quaternion, *turns[:, 0])
     return running_product(turns)
 
@@ -589,26 +597,26 @@ class VqfFilter(OrientationFilter):
         from scipy.spatial.transform import Rotation
 
         self._filter = self._make()
-        fused = self._advance(np.zeros(3), specific_force, magnetic_field)
+        quaternion = self._advance(np.zeros(3), specific_force, magnetic_field)
         if self._magnetic is not None:
             # Rotation from the magnetic frame to the world frame.
             self._turn = Rotation.from_euler("z", -self._magnetic.declination)
-            return (self._turn * fused).as_quat()
+            return (self._turn * quaternion).as_quat()
         started = level_orientation(orientation, specific_force)
         # The library starts with an arbitrary yaw; this rotation changes it to the initial yaw.
-        self._turn = Rotation.from_quat(started) * fused.inv()
+        self._turn = Rotation.from_quat(started) * quaternion.inv()
         return started
 
     def update(self, angular_velocity, specific_force, magnetic_field=None):
-        fused = self._advance(angular_velocity, specific_force, magnetic_field)
-        return (self._turn * fused).as_quat()
+        quaternion = self._advance(angular_velocity, specific_force, magnetic_field)
+        return (self._turn * quaternion).as_quat()
 
     def update_all(self, angular_velocity, specific_force, magnetic_field=None):
         if len(angular_velocity) == 0:
             return np.empty((0, 4))
         signals = self._signals(angular_velocity, specific_force, magnetic_field)
-        fused = self._filter.updateBatch(*signals)
-        return (self._turn * _from_vqf(fused[self._name])).as_quat()
+        quaternions = self._filter.updateBatch(*signals)
+        return (self._turn * _from_vqf(quaternions[self._name])).as_quat()
 
     def _advance(self, angular_velocity, specific_force, magnetic_field):
         self._filter.update(*self._signals(angular_velocity, specific_force, magnetic_field))

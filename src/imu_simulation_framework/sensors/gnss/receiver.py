@@ -135,9 +135,9 @@ class Qualities:
         while len(time) and self._next <= time[-1]:
             next_qualities, rates = zip(*self._changes[self._numbers[-1]])
             share = np.cumsum(rates) / np.sum(rates)
-            chosen = int(np.searchsorted(share, self._generator.random(), side="right"))
+            index = int(np.searchsorted(share, self._generator.random(), side="right"))
             self._begins.append(self._next)
-            self._numbers.append(next_qualities[min(chosen, len(next_qualities) - 1)])
+            self._numbers.append(next_qualities[min(index, len(next_qualities) - 1)])
             self._wait()
         return np.array(self._numbers)[np.searchsorted(self._begins, time, side="right") - 1]
 
@@ -272,8 +272,10 @@ class GnssReceiver:
         errors = numbers[:, :_HEADING] * self._noise[quality]
         for number, process in self._drifts.items():
             if process is not None:
-                here = quality == number
-                errors[:, :3] += np.where(here[:, np.newaxis], process.advance(len(time)), 0.0)
+                has_quality = quality == number
+                errors[:, :3] += np.where(
+                    has_quality[:, np.newaxis], process.advance(len(time)), 0.0
+                )
         errors[quality == QUALITIES["none"]] = np.nan
         position, velocity = antenna.position + errors[:, :3], antenna.velocity + errors[:, 3:]
         heading, heading_variance = self._heading(antenna.yaw, velocity, variances, numbers)

@@ -367,12 +367,12 @@ def reported_fixes(fixes: pd.DataFrame) -> ReportedFixes:
     positions[~np.isfinite(positions[:, 4:]).all(axis=1), 4:] = np.nan
     moving = np.isfinite(fixes[tables.LOCAL_VELOCITY[0]].to_numpy())
     velocities = fixes[list(tables.GNSS_PUBLISHED_VELOCITY)].to_numpy()
-    turned = np.isfinite(fixes["heading"].to_numpy())
-    headings = [heading_quaternion(heading) for heading in fixes["heading"][turned]]
+    has_heading = np.isfinite(fixes["heading"].to_numpy())
+    headings = [heading_quaternion(heading) for heading in fixes["heading"][has_heading]]
     return ReportedFixes(
         Reported(stamps, positions),
         Reported(stamps[moving], velocities[moving]),
-        Reported(stamps[turned], np.array(headings).reshape(-1, 2)),
+        Reported(stamps[has_heading], np.array(headings).reshape(-1, 2)),
     )
 
 

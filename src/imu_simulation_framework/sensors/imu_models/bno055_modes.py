@@ -330,7 +330,7 @@ class CalibrationTexts:
         list of str
             JSON text for each change of the status.
         """
-        changed = []
+        changes = []
         for number, stamp in enumerate(stamps.tolist()):
             if stamp < self._newest:
                 self.restart(self._mode)  # time has jumped back
@@ -341,8 +341,8 @@ class CalibrationTexts:
             )
             if status != self._last_status:
                 self._last_status = status
-                changed.append(json.dumps(dict(zip(KEYS, status))))
-        return changed
+                changes.append(json.dumps(dict(zip(KEYS, status))))
+        return changes
 
 
 def _mode(mode: Any) -> Mode:

@@ -456,8 +456,8 @@ class HectorImu(ImuModel):
         bias[..., 2], bias[..., 3] = np.sin(0.5 * yaw_bias), np.cos(0.5 * yaw_bias)
         if not self._tilts:
             # The result is bitwise identical to that of scipy, whose import takes 27 MB of memory.
-            turned = quaternion_product(*_unit(*bias.T), *_unit(*orientation.T))
-            return np.stack(_unit(*turned), axis=-1), bias
+            orientation_with_bias = quaternion_product(*_unit(*bias.T), *_unit(*orientation.T))
+            return np.stack(_unit(*orientation_with_bias), axis=-1), bias
         from scipy.spatial.transform import Rotation
 
         true = Rotation.from_quat(orientation)

@@ -237,8 +237,11 @@ class HeldReading(ImuReading):
         self._early, self._reading, self._index = early, reading, index
 
     def _compute(self, name: str) -> np.ndarray:
-        early, held = getattr(self._early, name), getattr(self._reading, name)[self._index]
-        return np.concatenate([early, held])
+        early_reading, last_reading = (
+            getattr(self._early, name),
+            getattr(self._reading, name)[self._index],
+        )
+        return np.concatenate([early_reading, last_reading])
 
 
 def _yaw(functions, x, y, z, w):
@@ -252,9 +255,9 @@ def _zero_gyroscope(zeroing, rate, rate_bias, force, is_stationary):
         return rate, rate_bias, rate
     is_stationary = None if is_stationary is None else np.atleast_1d(is_stationary)
     corrected, still = zeroing.advance(np.atleast_2d(rate), np.atleast_2d(force), is_stationary)
-    turned = np.where(still[:, np.newaxis], 0.0, corrected).reshape(rate.shape)
+    zeroed = np.where(still[:, np.newaxis], 0.0, corrected).reshape(rate.shape)
     corrected = corrected.reshape(rate.shape)
-    return corrected, rate_bias + (corrected - rate), turned
+    return corrected, rate_bias + (corrected - rate), zeroed
 
 
 def sample_instants(output: OutputSpecification, period: float, seed) -> tuple[int, int]:
@@ -452,21 +455,23 @@ class SpecificationImu(ImuModel):
 
     def _due(self, truth):
         """Return the ideal signals at all samples, and the series at the samples of the sensor."""
-        due = np.flatnonzero(self.new_samples(len(truth.orientation)))
-        if len(due) == len(truth.orientation):
-            return truth, self._series_of(truth, self._times(due))
-        due_signals = truth.each(itemgetter(due))._replace(
-            angular_velocity=self._means(truth.angular_velocity, due),
-            specific_force=self._means(truth.specific_force, due),
+        sample_indices = np.flatnonzero(self.new_samples(len(truth.orientation)))
+        if len(sample_indices) == len(truth.orientation):
+            return truth, self._series_of(truth, self._times(sample_indices))
+        due_signals = truth.each(itemgetter(sample_indices))._replace(
+            angular_velocity=self._means(truth.angular_velocity, sample_indices),
+            specific_force=self._means(truth.specific_force, sample_indices),
         )
-        return truth, self._series_of(due_signals, self._times(due))
+        return truth, self._series_of(due_signals, self._times(sample_indices))
 
-    def _means(self, signal, due):
+    def _means(self, signal, sample_indices):
         """Return means (m, 3) of a signal (n, 3) over sensor periods that end at ``due`` (m,)."""
         if self._stride == 1:
-            return signal[due]
-        starts = np.maximum(due - self._stride + 1, 0)
-        means = [np.mean(signal[start : end + 1], axis=0) for start, end in zip(starts, due)]
+            return signal[sample_indices]
+        starts = np.maximum(sample_indices - self._stride + 1, 0)
+        means = [
+            np.mean(signal[start : end + 1], axis=0) for start, end in zip(starts, sample_indices)
+        ]
         return np.array(means).reshape(-1, 3)
 
     def _times(self, numbers):
@@ -535,7 +540,7 @@ class SpecificationImu(ImuModel):
             realised, responses, lambda noise: noise.advance(samples), time, speed
         )
         (rate, rate_bias), (force, force_bias) = next(read), next(read)
-        rate, rate_bias, turned = _zero_gyroscope(
+        rate, rate_bias, measured_rate = _zero_gyroscope(
             realised.zeroing, rate, rate_bias, force, is_stationary
         )
         parts = {}
@@ -544,7 +549,7 @@ class SpecificationImu(ImuModel):
         fusion = None
         if self._fuses and samples:
             start = None if started else orientation[0]
-            fusion = Fusion(filter, start, turned, force, parts.get("magnetic_field"))
+            fusion = Fusion(filter, start, measured_rate, force, parts.get("magnetic_field"))
         return SeriesReading(
             fusion,
             read,
@@ -571,7 +576,7 @@ class SpecificationImu(ImuModel):
         (rate, rate_bias), (force, force_bias), *magnetic = self._readings(
             realised, responses, TriadNoise.step, time, truth.speed
         )
-        rate, rate_bias, turned = _zero_gyroscope(
+        rate, rate_bias, measured_rate = _zero_gyroscope(
             realised.zeroing, rate, rate_bias, force, is_stationary
         )
         parts = {"magnetic_field": magnetic[0][0]} if magnetic else {}
@@ -580,7 +585,7 @@ class SpecificationImu(ImuModel):
             if first:
                 orientation = self._filter.start(orientation, force, *field)
             else:
-                orientation = self._filter.update(turned, force, *field)
+                orientation = self._filter.update(measured_rate, force, *field)
         parts["orientation"] = orientation
         return SpecificationReading(
             truth.orientation,

@@ -159,8 +159,8 @@ class Bar(FerrousBody):
         length, thickness = np.sort(self.size)[[2, 1]]
         cells = int(np.clip(np.rint(4.0 * (length / thickness - 1.0)), 1, most - 1))
         angle = 0.45 * np.pi
-        even = np.linspace(-angle, angle, cells + 1)
-        return 0.5 * length * np.sin(even) / np.sin(angle)
+        plane_angles = np.linspace(-angle, angle, cells + 1)
+        return 0.5 * length * np.sin(plane_angles) / np.sin(angle)
 
     def magnetise(self, field: np.ndarray, cells: int = CELLS) -> np.ndarray:
         """Compute the magnetisation of each cell of the bar in a uniform field.
@@ -189,14 +189,16 @@ class Bar(FerrousBody):
         points = (middles[:, np.newaxis] + grid * lengths[:, np.newaxis]).reshape(-1, 3)
         # Fields in each cell due to a unit magnetisation along each axis that ends at each plane.
         kernels = _kernels(_corners(size, side, planes), points.T)
-        made = np.empty((3, cells, cells + 1, 3))
+        end_fields = np.empty((3, cells, cells + 1, 3))
         for axis, row in enumerate(_tensor(kernels)):
             for component, ending in enumerate(row):
                 means = ending.reshape(cells + 1, cells, len(weight)) @ weight
-                made[axis, ..., component] = means.T / (4.0 * np.pi)
-        own = np.moveaxis(made[:, :, 1:] - made[:, :, :-1], 0, -1)  # source, cell, component, axis
-        own = np.swapaxes(own, 1, 2).reshape(3 * cells, 3 * cells)
-        equations = np.eye(3 * cells) - (self.permeability - 1.0) * own
+                end_fields[axis, ..., component] = means.T / (4.0 * np.pi)
+        cell_fields = np.moveaxis(
+            end_fields[:, :, 1:] - end_fields[:, :, :-1], 0, -1
+        )  # source, cell, component, axis
+        cell_fields = np.swapaxes(cell_fields, 1, 2).reshape(3 * cells, 3 * cells)
+        equations = np.eye(3 * cells) - (self.permeability - 1.0) * cell_fields
         return np.linalg.solve(
             equations, np.tile(self.magnetise_without_ends(field), cells)
         ).reshape(cells, 3)
@@ -226,11 +228,11 @@ class Bar(FerrousBody):
             Magnetisation that ends on each plane [A/m].
         """
         magnetisations = self.magnetise(field, cells)
-        fine, coarse = self.planes(cells + 1), self.planes(most)
+        fine_planes, coarse_planes = self.planes(cells + 1), self.planes(most)
         ending = -np.diff(magnetisations, axis=0, prepend=0.0, append=0.0)
-        place = np.interp(fine, coarse, np.arange(len(coarse)))
-        share = np.maximum(0.0, 1.0 - np.abs(place - np.arange(len(coarse))[:, np.newaxis]))
-        return coarse, share @ ending
+        place = np.interp(fine_planes, coarse_planes, np.arange(len(coarse_planes)))
+        share = np.maximum(0.0, 1.0 - np.abs(place - np.arange(len(coarse_planes))[:, np.newaxis]))
+        return coarse_planes, share @ ending
 
 
 class BarFields:
@@ -281,8 +283,8 @@ class BarFields:
         total = np.zeros((3, len(position)))
         for place, rotation, corners, field_of_kernels in self._bars:
             x, y, z = position.T - place
-            own = np.array([a * x + b * y + c * z for a, b, c in rotation.T])
-            kernels = _kernels(corners, own).reshape(-1, len(position))
+            bar_coordinates = np.array([a * x + b * y + c * z for a, b, c in rotation.T])
+            kernels = _kernels(corners, bar_coordinates).reshape(-1, len(position))
             total += (field_of_kernels * kernels[:, np.newaxis]).sum(axis=0)
         return total.T
 
@@ -307,11 +309,11 @@ def _kernels(corners: np.ndarray, places: np.ndarray) -> np.ndarray:
     Each plane has four of the corners (3, 4, planes); places are (3, n), kernels (6, planes, n).
     """
     # There is a row per axis, and the first two rows again, so that a view can start at any axis.
-    along = np.empty((5, *corners.shape[1:], places.shape[-1]))
-    np.subtract(corners[..., np.newaxis], places[:, np.newaxis, np.newaxis], out=along[:3])
-    along[3:] = along[:2]
-    own, following, last = along[:3], along[1:4], along[2:]
-    squares = along * along
+    distances = np.empty((5, *corners.shape[1:], places.shape[-1]))
+    np.subtract(corners[..., np.newaxis], places[:, np.newaxis, np.newaxis], out=distances[:3])
+    distances[3:] = distances[:2]
+    own, following, last = distances[:3], distances[1:4], distances[2:]
+    squares = distances * distances
     across = squares[1:4] + squares[2:]
     distance = np.sqrt(squares[0] + across[0])
     size = np.abs(own, out=squares[:3])
@@ -321,7 +323,7 @@ def _kernels(corners: np.ndarray, places: np.ndarray) -> np.ndarray:
     # This form avoids cancellation near w = -R; on the line through an edge, infinities cancel.
     np.divide(across, near, out=across)
     np.copyto(near, across, where=own < 0.0)
-    kernels = np.empty((6, *along.shape[2:]))
+    kernels = np.empty((6, *distances.shape[2:]))
     # A single logarithm of the product of all four is faster; the product does not overflow.
     ratio, other = kernels[:3], kernels[3:]
     np.divide(near[:, 0], near[:, 1], out=ratio)
@@ -335,7 +337,7 @@ def _kernels(corners: np.ndarray, places: np.ndarray) -> np.ndarray:
     size *= distance
     plus, minus = product[:, ::3], product[:, 1:3]
     to_plus, to_minus = size[:, ::3], size[:, 1:3]
-    sine, cosine, scratch = near[:, :2], near[:, 2:], along[:3, :2]
+    sine, cosine, scratch = near[:, :2], near[:, 2:], distances[:3, :2]
     np.multiply(plus, to_minus, out=sine)
     sine -= np.multiply(minus, to_plus, out=scratch)
     np.multiply(to_plus, to_minus, out=cosine)
@@ -367,8 +369,8 @@ class Ellipsoid(FerrousBody):
         ndarray, shape (3,)
             Factors N [1]; their sum is one.
         """
-        half = 0.5 * np.array(self.size)
-        return _factors(half**2, np.prod(half))
+        half_axes = 0.5 * np.array(self.size)
+        return _factors(half_axes**2, np.prod(half_axes))
 
     def magnetise(self, field: np.ndarray) -> np.ndarray:
         """Compute the magnetisation of the ellipsoid in a uniform field.
@@ -424,8 +426,8 @@ class EllipsoidFields:
         offset = position[:, np.newaxis] - self._positions
         # The sum is computed by element, so that a field is bitwise independent of other points.
         turn = self._rotations
-        own = sum(offset[..., j, np.newaxis] * turn[:, j] for j in range(3))
-        fields = self._own_fields(own)
+        body_offset = sum(offset[..., j, np.newaxis] * turn[:, j] for j in range(3))
+        fields = self._own_fields(body_offset)
         return sum(fields[..., j, np.newaxis] * turn[..., j] for j in range(3)).sum(axis=1)
 
     def _own_fields(self, offset: np.ndarray) -> np.ndarray:
@@ -437,9 +439,9 @@ class EllipsoidFields:
         # The derivatives of lambda with respect to the coordinates are 2 ratio / sum(ratio^2).
         steepness = np.where(inside, 1.0, np.sum(ratio**2, axis=-1, keepdims=True))
         change = (self._volumes / np.sqrt(np.prod(confocal, axis=-1)))[..., np.newaxis]
-        along = np.sum(magnetisation * ratio, axis=-1, keepdims=True)
-        beyond = np.where(inside, magnetisation, change * along * ratio / steepness)
-        return VACUUM_PERMEABILITY * (beyond - magnetisation * _factors(confocal, self._volumes))
+        projection = np.sum(magnetisation * ratio, axis=-1, keepdims=True)
+        induced = np.where(inside, magnetisation, change * projection * ratio / steepness)
+        return VACUUM_PERMEABILITY * (induced - magnetisation * _factors(confocal, self._volumes))
 
 
 def _factors(squares: np.ndarray, volume: Any) -> np.ndarray:
@@ -504,9 +506,9 @@ def dipole_field(offset: np.ndarray, moment: np.ndarray) -> np.ndarray:
     """
     # The field, which is infinite at the dipole, is limited to its value at a distance of 1 mm.
     square = np.maximum(np.sum(offset * offset, axis=-1, keepdims=True), 1e-3**2)
-    along = np.sum(offset * moment, axis=-1, keepdims=True)
+    projection = np.sum(offset * moment, axis=-1, keepdims=True)
     scale = VACUUM_PERMEABILITY / (4.0 * np.pi)
-    return scale * (3.0 * offset * (along / square) - moment) / (square * np.sqrt(square))
+    return scale * (3.0 * offset * (projection / square) - moment) / (square * np.sqrt(square))
 
 
 class DipoleFields:

@@ -266,10 +266,12 @@ class MagneticEnvironment(Settings):
             Field in the magnetometer's axes [T].
         """
         turn = np.asarray(orientation, dtype=float) * [-1.0, -1.0, -1.0, 1.0]
-        own = rotate_vectors(turn, self.field(position))
+        measured_field = rotate_vectors(turn, self.field(position))
         if wheel_torque is not None and self.motors:
-            own = own + self.motors.field(np.asarray(wheel_torque, dtype=float))
-        return own
+            measured_field = measured_field + self.motors.field(
+                np.asarray(wheel_torque, dtype=float)
+            )
+        return measured_field
 
 
 def rotate_vectors(orientation: np.ndarray, vectors: np.ndarray) -> np.ndarray:
