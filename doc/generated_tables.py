@@ -403,7 +403,7 @@ class Quantities(Directive):
             )
             for (units, uses), alike in groups.items()
         ]
-        header = ("quantity", "meaning", "units, the first by default", "of")
+        header = ("quantity", "meaning", "units, the first by default", "used for")
         words = ", ".join(column_maps.ANGLE_WORDS)
         behind = f"Words behind the unit of a yaw, heading or course: {words}."
         return [make_table(header, rows, (18, 34, 26, 22)), nodes.paragraph("", behind)]

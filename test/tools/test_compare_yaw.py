@@ -206,12 +206,12 @@ def test_reference_with_standard_deviation_yields_final_error_of_imu():
     Path("drive.ini").write_text(known)
     table, _ = compared("drive.ini")
     row = table.iloc[0]
-    assert 0.0 < row["within [deg]"] < 10.0
-    within = row["within [deg]"] + 1e-9
-    assert row["final of this one [deg]"] == pytest.approx(row["final [deg]"], abs=within)
+    assert 0.0 < row["final uncertainty [deg]"] < 10.0
+    within = row["final uncertainty [deg]"] + 1e-9
+    assert row["IMU final [deg]"] == pytest.approx(row["final [deg]"], abs=within)
     Path("drive.ini").write_text(known.replace("0.005", ""))
     table, _ = compared("drive.ini")
-    assert "final [deg]" in table and "within [deg]" not in table
+    assert "final [deg]" in table and "final uncertainty [deg]" not in table
 
 
 @pytest.mark.parametrize("pitch, is_reported", [(50.0, False), (-80.0, True)])

@@ -115,14 +115,14 @@ def test_budget_of_circles_matches_closed_form(circles):
 
 
 def test_requirements_on_circles_are_stated_as_standard_deviations(circles):
-    table = circles.table("requirements", "error")
+    table = circles.table("requirements", "error source")
     for error, size in (
         ("scale factor", math.degrees(120.0)),
         ("rate bias", 600.0 / 3600.0),
         ("g-sensitivity to z", WORLD_GRAVITY / STANDARD_GRAVITY * 600.0 / 3600.0),
         ("temperature bias, 10 K", 10.0 * 600.0 / 3600.0),
     ):
-        std = float(table.loc[error, "if alone"]) * size
+        std = float(table.loc[error, "maximum alone"]) * size
         within = norm.cdf(5.0, TILT_MEAN, std) - norm.cdf(-5.0, TILT_MEAN, std)
         # Rounding sigma to three digits changes it by up to 0.5 %, and the probability by this
         # fraction of 2 z phi(z).
@@ -134,14 +134,14 @@ def test_requirements_without_imu_are_printed_in_data_sheet_units():
         "--straight", "10min", "--require", "5deg", "--probability", "95%", "--report",
         *AS_SWITCHED_ON,
     )  # fmt: skip
-    table = answer.table("requirements", "error")
+    table = answer.table("requirements", "error source")
     rate_bias = 5.0 / (1.959964 * 600.0 / 3600.0)
     walk = 5.0 / (1.959964 * math.sqrt(600.0 / 3600.0))
-    assert float(table.loc["rate bias", "if alone"]) == pytest.approx(rate_bias, rel=5e-3)
-    assert float(table.loc["angle random walk", "if alone"]) == pytest.approx(walk, rel=5e-3)
-    assert table.loc["scale factor", "if alone"] == "any"
-    column = "with all others, in a data sheet"
-    share = float(table.loc["angle random walk", "with all others"])
+    assert float(table.loc["rate bias", "maximum alone"]) == pytest.approx(rate_bias, rel=5e-3)
+    assert float(table.loc["angle random walk", "maximum alone"]) == pytest.approx(walk, rel=5e-3)
+    assert table.loc["scale factor", "maximum alone"] == "any"
+    column = "data sheet value with equal shares"
+    share = float(table.loc["angle random walk", "maximum with equal shares"])
     sheet = f"noise density {share * math.sqrt(2.0) / 60.0:.2g} deg/s/sqrt(Hz)"
     assert table.loc["angle random walk", column] == sheet
     assert table.loc["scale factor", column] == "any"
@@ -246,7 +246,9 @@ def test_earth_rotation_at_latitude_is_error_source():
     # Over 60 m to the east, the direction of north changes by 0.0006 deg.
     mean = answer.table("budget", "source").loc["Earth's turning", "mean [deg]"]
     assert mean == pytest.approx(turning, abs=0.001) and abs(mean) > 0.1
-    assert float(answer.table("requirements", "error").loc["rate bias", "if alone"]) == 0.0
+    assert (
+        float(answer.table("requirements", "error source").loc["rate bias", "maximum alone"]) == 0.0
+    )
 
 
 def test_latitude_is_taken_from_recorded_fixes():

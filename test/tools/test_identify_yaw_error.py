@@ -126,16 +126,16 @@ def test_several_drives_are_pooled_and_each_is_predicted_from_remaining_drives(t
     ]
     text = identified(*paths, paths[0], "--runs", 99, "--report")
     assert "has the same recorded yaw error as" in text and "is omitted" in text
-    assert "its spread over drives" in text and "one drive cannot show" not in text
+    assert "spread of the rate bias over drives" in text and "one drive cannot show" not in text
     pictures = {path.name for path in Path("identify_yaw_error").glob("*.png")}
     names = [f"identification_{number}" for number in (1, 2, 3)]
     assert pictures == {f"{name}.png" for name in (*names, "predictions")}
     table = pd.read_csv("identify_yaw_error/predictions.csv")
-    assert list(table["the model from the others"]) == ["not rejected"] * 3
+    assert list(table["verdict"]) == ["not rejected"] * 3
     model = load_plain(Path("identify_yaw_error/yaw_error_model.yaml").read_text())
     written = model["predicted_from_others"]
     percentiles = [drive["percentile"] for drive in written["drives"]]
-    assert percentiles == pytest.approx(list(table["percentile"]), abs=1e-4)
+    assert percentiles == pytest.approx(list(table["percentile of final error"]), abs=1e-4)
     assert [drive["drive"] for drive in written["drives"]] == model["drives"]
     assert written["runs"] == 99
     assert 0.0 < model["parameters"]["rate_bias_spread"]["low"] < 1e-2

@@ -27,8 +27,8 @@ def test_catalogue_table_for_drive_a_contains_all_imus_and_expected_values(capsy
         "lowest Allan deviation [deg/h]": "not stated",
         "offset [deg/s]": "1",
         "scale factor [%]": "1",
-        "heading [deg]": "25 / 72",
-        "calibrated [deg]": "2.4 / 11",
+        "heading drift [deg]": "25 / 72",
+        "calibrated heading drift [deg]": "2.4 / 11",
     }
 
 
@@ -53,7 +53,7 @@ def test_percentiles_on_straight_drive_match_yaw_error_model(capsys):
     noise = model.only("angle random walk", "bias instability", "rate random walk")
     bands = np.degrees(noise.bands((0.5, 0.95)))
     expected = [bands[f"upper_{p}"].iloc[-1] for p in ("50", "95")]
-    numbers = shown["adis16470"]["calibrated [deg]"].split(" / ")
+    numbers = shown["adis16470"]["calibrated heading drift [deg]"].split(" / ")
     np.testing.assert_allclose([float(n) for n in numbers], expected, rtol=0.05)
     assert shown["mpu6050"]["lowest Allan deviation [deg/h]"] == "not stated"
     assert shown["adis16470"]["lowest Allan deviation [deg/h]"] == "8"

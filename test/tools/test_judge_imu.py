@@ -107,10 +107,11 @@ def test_models_with_too_little_or_too_much_noise_are_rejected(tmp_path):
     table = pd.read_csv("judgement/judgement.csv")
     assert list(table.columns) == [
         "imu", "statistic", "unit", "deviation of the model", "recorded", "median of runs",
-        "2.5 % of runs", "97.5 % of runs", "percentile", "p", "p, corrected",
+        "2.5th percentile of runs", "97.5th percentile of runs", "percentile", "p-value",
+        "corrected p-value",
     ]  # fmt: skip
     small = table[table["imu"] == "small"].set_index("statistic")
-    assert small.loc["whole curve", "p"] == 0.0025
+    assert small.loc["whole curve", "p-value"] == 0.0025
     assert small.loc["rms error", "percentile"] == 100.0
     assert small.loc["rms error", "deviation of the model"] == "too little"
     assert math.isnan(small.loc["whole curve", "percentile"])

@@ -47,7 +47,9 @@ def test_ensemble_with_random_bias_matches_closed_form():
         (97.5, 1.95996, 0.058445),
     ):
         error = sigma * math.sqrt(0.01 * p * (1.0 - 0.01 * p) / runs) / density
-        assert abs(last[f"{p:g} % [deg]"] - z * sigma) < 4.0 * error + 0.01 * abs(z) * sigma
+        assert (
+            abs(last[f"{p:g}th percentile [deg]"] - z * sigma) < 4.0 * error + 0.01 * abs(z) * sigma
+        )
     with gzip.open(out / "runs.csv.gz", "rt") as file:
         table = pd.read_csv(file)
     assert len(table) == runs and list(table["run"][:3]) == [0, 1, 2]

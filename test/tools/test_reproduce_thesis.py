@@ -88,7 +88,9 @@ def test_distance_control_reduces_distance_error_and_increases_yaw_error(short_d
     table, _ = make_figures("--figures", "3.9", "3.10a", "3.10b", "3.11a", "3.11b", *short_drives)
     parts = ["3_09", "3_10a", "3_10b", "3_11a", "3_11b"]
     assert list(table["file"]) == [f"figure_{part}.png" for part in parts]
-    sizes = [[*map(float, re.findall(r"(-?[\d.]+) (?:deg|m)\b", here))] for here in table["here"]]
+    sizes = [
+        [*map(float, re.findall(r"(-?[\d.]+) (?:deg|m)\b", here))] for here in table["this package"]
+    ]
     assert sizes[1] == sizes[2] and sizes[3] == sizes[4]
     (open_yaw, *_), (both_yaw, both_distance, *_), (yaw, distance, *_) = sizes[0], *sizes[1::2]
     assert yaw < both_yaw and both_distance < distance

@@ -29,7 +29,7 @@ def test_catalogue_imus_are_ranked_for_a_drive_by_yaw_error_model():
         f"drive a, zeroed at rest for 10 s, any individual sensor: the yaw error of "
         f"{len(passing)} of {len(table)} IMUs stays within 5 deg for 600 s in 95 % of drives"
     )
-    assert table["95 % [deg]"].is_monotonic_increasing
+    assert table["95th percentile [deg]"].is_monotonic_increasing
     assert 0 < len(passing) < len(table) and list(passing.index) == list(
         table.index[: len(passing)]
     )
@@ -38,8 +38,8 @@ def test_catalogue_imus_are_ranked_for_a_drive_by_yaw_error_model():
         part = part_of(isf.read_imu_specification(name)).specification
         model = isf.yaw_error_model(part, motion, 10.0, operation=operation).until(61)
         expected = math.degrees(model.absolute_quantile(0.95))
-        assert table.loc[name, "95 % [deg]"] == pytest.approx(expected, rel=1e-3)
-        assert table.loc[name, "limit over that"] == pytest.approx(5.0 / expected, rel=1e-3)
+        assert table.loc[name, "95th percentile [deg]"] == pytest.approx(expected, rel=1e-3)
+        assert table.loc[name, "limit / 95th percentile"] == pytest.approx(5.0 / expected, rel=1e-3)
 
 
 @pytest.mark.parametrize("format, ending", [("terminal", "csv"), ("markdown", "md")])
@@ -76,8 +76,10 @@ def test_ranking_of_custom_imus_on_straight_line_matches_closed_form(tmp_path):
     assert "zeroed at rest for 20 s: the yaw error of 1 of 2 IMUs stays within 2 deg" in title
     assert list(table.index) == ["good", "bad"] and list(table["passes"]) == ["yes", "no"]
     std = np.degrees([1e-5, 1e-3]) * math.sqrt(100.0 + 100.0**2 / 20.0)
-    np.testing.assert_allclose(table["90 % [deg]"], 1.644854 * std, rtol=1e-3, atol=0.005)
-    assert list(table["most comes from"]) == ["angle random walk"] * 2
+    np.testing.assert_allclose(
+        table["90th percentile [deg]"], 1.644854 * std, rtol=1e-3, atol=0.005
+    )
+    assert list(table["largest source"]) == ["angle random walk"] * 2
 
 
 def test_ranking_uses_complete_motion_by_default():

@@ -36,8 +36,8 @@ COLUMNS = (
     Column("instability", "lowest Allan deviation [deg/h]"),
     Column("offset", "offset [deg/s]"),
     Column("scale", "scale factor [%]"),
-    Column("zeroed", "heading [deg]"),
-    Column("calibrated", "calibrated [deg]"),
+    Column("zeroed", "heading drift [deg]"),
+    Column("calibrated", "calibrated heading drift [deg]"),
 )
 """Columns of the IMU table."""
 
@@ -170,7 +170,7 @@ def measured_tables(entries: list[CatalogueEntry]) -> str:
         texts += [f"### {triad.capitalize()}s\n", _markdown(rows)]
     rows = [_calibration(part, estimates[part]) for part in estimates]
     texts += ["### Calibrations\n", _markdown([row for row in rows if len(row) > 1])]
-    texts += ["### Left out\n", _left_out(), "### Sources\n", _sources()]
+    texts += ["### Excluded values\n", _left_out(), "### Sources\n", _sources()]
     return "\n".join(texts)
 
 
@@ -183,12 +183,12 @@ def _noise(part, kind, estimates, sheet, triad):
         row[heading] = "-" if estimate is None else _shown(estimate, size)
         units.append("-" if estimate is None else str(estimate.units))
         if quantity != "random_walk":
-            heading = f"sheet's {_TITLES[quantity].split()[0]}"
+            heading = f"data sheet's {_TITLES[quantity]}"
             row[heading] = "-"
             if sheet is not None and sheet.states(triad, quantity):
                 values = np.array(getattr(getattr(sheet.specification, triad), quantity))
                 row[heading] = f"{math.sqrt(np.mean(np.square(values))) / size:.3g}"
-    return {**row, "units": " / ".join(units)}
+    return {**row, "sensors": " / ".join(units)}
 
 
 def _calibration(part, estimates):
@@ -207,10 +207,14 @@ def _left_out():
     table = measured.measured_values()
     table = table[table["excluded"] != ""]
     rows = [
-        {"reason": reason, "numbers": str(len(group)), "of": ", ".join(sorted({*group["part"]}))}
+        {
+            "reason": reason,
+            "number of values": str(len(group)),
+            "parts": ", ".join(sorted({*group["part"]})),
+        }
         for reason, group in table.groupby("excluded")
     ]
-    return _markdown(sorted(rows, key=lambda row: -int(row["numbers"])))
+    return _markdown(sorted(rows, key=lambda row: -int(row["number of values"])))
 
 
 def _sources():

@@ -170,9 +170,9 @@ def tune(
 
 _COLUMNS = (
     Column("gains", "gains"),
-    Column("distance", "distance, rms", "m", 4),
-    Column("yaw", "yaw, rms", "deg", 3),
-    Column("effort", "wheel acceleration, rms", "rad/s^2", 2),
+    Column("distance", "rms distance error", "m", 4),
+    Column("yaw", "rms yaw error", "deg", 3),
+    Column("effort", "rms wheel acceleration", "rad/s^2", 2),
 )
 
 

@@ -62,23 +62,36 @@ def run(options):
             f"{', '.join(left_out)}; include them with --imu"
         )
     shown = table.reset_index()
-    shown["margin"] = options.within / shown["nearly_all"].clip(lower=1e-12)
+    shown["margin"] = options.within / shown["required_percentile"].clip(lower=1e-12)
     shown["passes"] = np.where(shown["passes"], "yes", "no")
-    shown["stays"] = [table_text.format_percent(share) for share in shown["stays"]]
-    shown[["half", "nearly_all"]] = np.degrees(shown[["half", "nearly_all"]])
+    shown["probability_within"] = [
+        table_text.format_percent(share) for share in shown["probability_within"]
+    ]
+    percentiles = ["percentile_50", "required_percentile"]
+    shown[percentiles] = np.degrees(shown[percentiles])
+    required = _ordinal_percentile(100.0 * options.probability)
     columns = (
         Column("imu", "IMU"),
         Column("passes", "passes"),
-        Column("stays", "stays within"),
-        Column("half", "50 %", "deg", 2),
-        Column("nearly_all", share, "deg", 2),
-        Column("margin", "limit over that", "", 2),
-        Column("cause", "most comes from"),
-        Column("differs", "which differs"),
+        Column("probability_within", "probability within limit"),
+        Column("percentile_50", "50th percentile", "deg", 2),
+        Column("required_percentile", required, "deg", 2),
+        Column("margin", f"limit / {required}", "", 2),
+        Column("largest_source", "largest source"),
+        Column("differs", "source differs"),
     )
     print(table_text.format_table(shown, columns, options.table), end="")
     if options.out is not None:
         print(*table_text.write_tables(options.out, NAME, shown, columns, [format]))
+
+
+def _ordinal_percentile(percentage: float) -> str:
+    """Return the name of a percentile, such as 91st percentile."""
+    text = f"{percentage:g}"
+    suffix = {"1": "st", "2": "nd", "3": "rd"}.get(text[-1], "th")
+    if "." in text or text in ("11", "12", "13"):
+        suffix = "th"
+    return f"{text}{suffix} percentile"
 
 
 def _comparable_specification(imu: NamedImu) -> ImuSpecification:

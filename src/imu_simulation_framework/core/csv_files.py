@@ -140,11 +140,11 @@ def _shared(
     meanings: Mapping[str, tuple[str, str]] | None = None,
 ) -> tuple[CsvColumn, ...]:
     """Return the columns of a time series; ``meanings`` overrides entries of ``_MEANINGS``."""
-    known = {**_MEANINGS, **(meanings or {})}
+    definitions = {**_MEANINGS, **(meanings or {})}
     return (
         _TIME,
-        *(CsvColumn(name, *known[name]) for name in names),
-        *(CsvColumn(name, *known[name], is_optional=True) for name in optional),
+        *(CsvColumn(name, *definitions[name]) for name in names),
+        *(CsvColumn(name, *definitions[name], is_optional=True) for name in optional),
     )
 
 
@@ -159,15 +159,17 @@ def _columns(*texts: str) -> tuple[CsvColumn, ...]:
 
 _EXPERIMENT = "run_experiment.py"
 _FLIGHT = "simulate_flight.py"
-_SMALLEST_P = "smallest p, corrected | 1 | smallest p of all tests, corrected for their number"
+_SMALLEST_P = (
+    "smallest corrected p-value | 1 | smallest p-value of all tests, corrected for their number"
+)
 _DRIVE = (
     "drive | | name of the drive",
     "final error [deg] | deg | final error of the recorded IMU",
-    "2.5 % of runs [deg] | deg | 2.5th percentile of the final error under the model",
-    "97.5 % of runs [deg] | deg | 97.5th percentile of the final error under the model",
-    "percentile | 1 | percentile of the recorded final error under the model, 0 to 100",
-    "that of rms | 1 | percentile of the rms error",
-    "p of the whole curve | 1 | p-value of a test of the complete error curve",
+    "2.5th percentile of runs [deg] | deg | percentile of the final error under the model",
+    "97.5th percentile of runs [deg] | deg | percentile of the final error under the model",
+    "percentile of final error | 1 | of the recorded final error under the model, 0 to 100",
+    "percentile of rms error | 1 | of the recorded rms error under the model, 0 to 100",
+    "p-value of curve | 1 | p-value of a test of the complete error curve",
     _SMALLEST_P,
 )
 
@@ -279,11 +281,12 @@ CSV_FILES = (
         "heading_budget.py",
         "a row for each error source; only with `--require`",
         _columns(
-            "error | | error source",
-            "if alone | unit | largest permitted value if it is the only error source",
-            "with all others | unit | largest permitted value if all sources have equal shares",
+            "error source | | name of the error source",
+            "maximum alone | unit | largest permitted value if it is the only error source",
+            "maximum with equal shares | unit | largest permitted value if all sources contribute "
+            "equally",
             "unit | | unit of the values",
-            "with all others, in a data sheet | | the same value in the unit of data sheets",
+            "data sheet value with equal shares | | the same value in the unit of data sheets",
         ),
     ),
     CsvFile(
@@ -295,7 +298,7 @@ CSV_FILES = (
             "mean [deg] | deg | mean of all runs",
             "standard error of mean [deg] | deg | standard error due to the finite number of runs",
             "std [deg] | deg | standard deviation of all runs",
-            "<number> % [deg] | deg | quantile: 0.5, 2.5, 25, 50, 75, 97.5 and 99.5 %",
+            "<number>th percentile [deg] | deg | 0.5th, 2.5th, 25th, 50th, 75th, 97.5th and 99.5th",
         ),
     ),
     CsvFile(
@@ -330,9 +333,9 @@ CSV_FILES = (
             "parameters | 1 | number of parameters",
             "log-likelihood | 1 | log-likelihood of the fit",
             "AIC | 1 | Akaike's information criterion",
-            "above best | 1 | AIC minus the smallest AIC",
+            "AIC difference | 1 | AIC minus the smallest AIC",
             "likelihood ratio | 1 | statistic of the test against the chosen model",
-            "p | 1 | p-value of that test",
+            "p-value | 1 | p-value of that test",
             "chosen | | yes for the chosen model",
         ),
     ),
@@ -346,7 +349,7 @@ CSV_FILES = (
             "error | rad | yaw error; sum of the parts and the residual",
             "?<part> | rad | part of the chosen model, by its name in models.csv",
             "residual | rad | error that the parts do not explain",
-            "sensor's part | rad | sum of the IMU's parts and the initial offset",
+            "IMU error | rad | sum of the IMU's parts and the initial offset",
             "innovation | rad | observation minus its prediction",
             "innovation_std | rad | standard deviation of the innovation",
         ),
@@ -357,7 +360,7 @@ CSV_FILES = (
         "a row for each drive, if there are several: prediction by a model of the other drives",
         _columns(
             *_DRIVE,
-            "the model from the others | | verdict on the model of the other drives",
+            "verdict | | verdict on the model of the other drives",
         ),
     ),
     CsvFile(
@@ -372,11 +375,11 @@ CSV_FILES = (
             "deviation of the model | | if rejected: too little, too much or other direction",
             "recorded | unit | value of the recorded IMU",
             "median of runs | unit | median under the model",
-            "2.5 % of runs | unit | 2.5th percentile under the model",
-            "97.5 % of runs | unit | 97.5th percentile under the model",
+            "2.5th percentile of runs | unit | 2.5th percentile under the model",
+            "97.5th percentile of runs | unit | 97.5th percentile under the model",
             "percentile | 1 | percentile of the recorded IMU under the model, 0 to 100",
-            "p | 1 | p-value",
-            "p, corrected | 1 | p-value, corrected for the number of tests",
+            "p-value | 1 | two-sided p-value",
+            "corrected p-value | 1 | p-value, corrected for the number of tests",
         ),
     ),
     CsvFile(
@@ -443,16 +446,16 @@ CSV_FILES = (
         "compare_yaw.py",
         "a row for each yaw signal after the first; the error is the first minus this signal",
         _columns(
-            "first minus | | name of the yaw signal",
+            "yaw signal | | name of the yaw signal that is subtracted from the first",
             "duration [s] | s | duration of the common time interval",
             "rms [deg] | deg | rms error",
-            "?of the first [deg] | deg | expected rms error of the reference, if known",
-            "?of this one [deg] | deg | remaining rms error of the IMU with its 95 % interval",
+            "?reference rms [deg] | deg | expected rms error of the reference, if known",
+            "?IMU rms [deg] | deg | remaining rms error of the IMU with its 95 % interval",
             "max [deg] | deg | largest absolute error",
             "final [deg] | deg | error at the end",
-            "?within [deg] | deg | uncertainty of the final error due to the reference",
-            "?final of this one [deg] | deg | final error that is due to the IMU alone",
-            "?its within [deg] | deg | uncertainty of the IMU's final error",
+            "?final uncertainty [deg] | deg | uncertainty of the final error due to the reference",
+            "?IMU final [deg] | deg | final error that is due to the IMU alone",
+            "?IMU final uncertainty [deg] | deg | uncertainty of the IMU's final error",
             "drift [deg/min] | deg/min | slope of the error",
             "delay [s] | s | delay of the yaw signal relative to the first",
             "correlation | 1 | correlation of the yaw rates",
@@ -492,10 +495,10 @@ CSV_FILES = (
         "a row for each figure of the thesis",
         _columns(
             "figure | | number of the figure",
-            "what | | title of the figure",
+            "title | | title of the figure",
             "thesis | | result of the thesis",
-            "here | | result of this package",
-            "why they differ | | reason for the difference",
+            "this package | | result of this package",
+            "reason for difference | | reason for the difference",
             "file | | file of the figure",
         ),
     ),

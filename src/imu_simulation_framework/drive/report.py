@@ -227,7 +227,7 @@ def _relative(summary):
                 over = f"{factor * entry[length]:g} {unit}"
                 rows.append((name, over, *errors, f"{entry['independent']:g}"))
     headings = (
-        *("", "over", "rms [deg]", "of the reference [deg]", "mean [deg]", "largest [deg]"),
+        *("", "interval length", "rms [deg]", "reference rms [deg]", "mean [deg]", "largest [deg]"),
         "independent intervals",
     )
     return Table(headings, rows, numbers=6)

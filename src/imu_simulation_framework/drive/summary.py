@@ -466,7 +466,7 @@ def terminal_table(summary) -> str:
     distance = _longest_common_length(imus, "over_distance", "length_m")
     turn = _longest_common_length(imus, "over_turn", "turn_rad")
     has_parts = any(imu.get("reference") for imu in imus)
-    titles = ("rms", *("of the reference", "of the IMU") * has_parts, "max", "final", "drift")
+    titles = ("rms", *("reference rms", "IMU rms") * has_parts, "max", "final", "drift")
     over_distance = "" if distance is None else f"over {distance:g} m"
     over_turn = "" if turn is None else f"over {math.degrees(turn):.0f} deg"
     rows = [("", *titles, over_distance, over_turn)]

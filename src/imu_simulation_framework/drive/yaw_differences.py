@@ -22,16 +22,16 @@ from ..report.table import Column
 from .yaw_signals import MIN_SAMPLES
 
 COLUMNS = (
-    Column("name", "first minus"),
+    Column("name", "yaw signal"),
     Column("duration", "duration", "s", 1),
     Column("rms", "rms", "deg", 3),
-    Column("reference", "of the first", "deg", 3),
-    Column("imu", "of this one [deg]"),
+    Column("reference", "reference rms", "deg", 3),
+    Column("imu", "IMU rms [deg]"),
     Column("maximum_absolute", "max", "deg", 3),
     Column("final", "final", "deg", 3),
-    Column("final_within", "within", "deg", 3),
-    Column("imu_final", "final of this one", "deg", 3),
-    Column("imu_final_within", "its within", "deg", 3),
+    Column("final_within", "final uncertainty", "deg", 3),
+    Column("imu_final", "IMU final", "deg", 3),
+    Column("imu_final_within", "IMU final uncertainty", "deg", 3),
     Column("drift", "drift", "deg/min", 3),
     Column("delay", "delay", "s", 3),
     Column("correlation", "correlation", "", 3),

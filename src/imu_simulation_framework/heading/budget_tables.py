@@ -3,14 +3,14 @@
 - mean: error that is the same in every drive, for example due to a known scale factor on a drive
   with turns
 - std: standard deviation over drives
-- 50 %, 95 %: percentiles of the magnitude of the error over drives, at the time ``--at`` and the
-  net turn in the title. Errors of the scale factor cancel when a robot turns back; if the 95 % were
-  larger at an earlier time, the text above the table states this time
+- 50th, 95th percentile: percentiles of the magnitude of the error over drives, at the time ``--at``
+  and the net turn in the title. Errors of the scale factor cancel when a robot turns back; if the
+  95th percentile were larger at an earlier time, the text above the table states this time
 - within: probability that the error is within the limit at that time
-- all the time: probability that the error has stayed within the limit from the start until then,
+- always within: probability that the error has stayed within the limit from the start until then,
   with all net turns in between; ``+-`` precedes the half width of its 95 % confidence interval
-- passed by 5 %, by half: time by which 5 % or half of the drives have exceeded the limit, with its
-  95 % confidence interval
+- 5 % exceed after, 50 % exceed after: time by which this share of drives has exceeded the limit,
+  with its 95 % confidence interval
 - share of variance: fraction of the variance that a source causes; the fractions add up to 100 %
 - differs: whether a source differs between units, between switch-ons or within a drive; ``known``
   is the same in every drive
@@ -40,8 +40,8 @@ PROBABILITIES = (0.5, 0.95, 0.99)
 """Probabilities of the yaw error bands over time."""
 
 SUMMARY_NOTE = f"""\
-50 %, 95 %: magnitude of the error at the end that this share of drives does not exceed;
-all the time, passed by: from the start to the end, counted in {RUNS} simulated drives, with the
+percentiles: of the magnitude of the error at the end over drives;
+always within, exceed after: from the start to the end, counted in {RUNS} simulated drives, with the
 95 % interval;
 > 99.9 % is nearly all drives, < 0.1 % nearly none"""
 """Note below the summary table of heading budgets."""
@@ -57,11 +57,11 @@ SOURCE_COLUMNS = (
 """Columns of the table of error source contributions."""
 
 REQUIREMENT_COLUMNS = (
-    Column("name", "error"),
-    Column("alone", "if alone"),
-    Column("equal_shares", "with all others"),
+    Column("name", "error source"),
+    Column("alone", "maximum alone"),
+    Column("equal_shares", "maximum with equal shares"),
     Column("unit", "unit"),
-    Column("sheet", "with all others, in a data sheet"),
+    Column("sheet", "data sheet value with equal shares"),
 )
 """Columns of the table of requirements on a gyroscope."""
 
@@ -90,12 +90,12 @@ def summary_columns(limit: float) -> tuple[Column, ...]:
         Column("imu", "IMU"),
         Column("mean", "mean", "deg", 2),
         Column("std", "std", "deg", 2),
-        Column("half", "50 %", "deg", 2),
-        Column("nearly_all", "95 %", "deg", 2),
+        Column("percentile_50", "50th percentile", "deg", 2),
+        Column("percentile_95", "95th percentile", "deg", 2),
         Column("within", f"within {math.degrees(limit):g} deg"),
-        Column("always", "all the time"),
-        Column("early", f"passed by {100.0 * EARLY_SHARE:g} %", "s"),
-        Column("median", "by half", "s"),
+        Column("always", "always within"),
+        Column("early", f"{100.0 * EARLY_SHARE:g} % exceed after", "s"),
+        Column("median", "50 % exceed after", "s"),
     )
 
 
@@ -127,8 +127,8 @@ def _summary(budget: Budget, answer: HeadingAnswer) -> dict[str, Any]:
         "imu": budget.name,
         "mean": bands["mean"],
         "std": bands["std"],
-        "half": math.degrees(answer.percentile_50),
-        "nearly_all": math.degrees(answer.percentile_95),
+        "percentile_50": math.degrees(answer.percentile_50),
+        "percentile_95": math.degrees(answer.percentile_95),
         "within": table_text.format_percent(answer.within),
         "always": table_text.format_percent(stays) + interval,
         "early": _time_words(passage, EARLY_SHARE),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from typing import Iterator, Mapping
 
 import pandas as pd
@@ -45,17 +46,19 @@ def model_step(
     float
         Step [s].
     """
-    period, given = at / steps, operation.given_stops
-    if given is not None:
-        every, duration = (round(1000.0 * time) for time in given)
+    max_step, inserted = at / steps, operation.given_stops
+    if inserted is not None:
+        every, duration = (round(1000.0 * time) for time in inserted)
         # Every stop begins and ends at a step, unless this would require very short steps.
-        wanted = max(math.gcd(every, duration), 0.25 * duration) / 1000.0
+        stop_step = max(math.gcd(every, duration), 0.25 * duration) / 1000.0
     elif operation.detects:
-        wanted = 0.25 * operation.min_stop
+        stop_step = 0.25 * operation.min_stop
     else:
         stops = operation.standstills(moved)
-        wanted = 0.25 * min((stop.end - stop.start for stop in stops), default=math.inf)
-    return period if wanted >= period and given is None else wanted / math.ceil(wanted / period)
+        stop_step = 0.25 * min((stop.end - stop.start for stop in stops), default=math.inf)
+    if stop_step >= max_step and inserted is None:
+        return max_step
+    return stop_step / math.ceil(stop_step / max_step)
 
 
 def yaw_error_models(
@@ -132,11 +135,13 @@ def which_imu(
     Returns
     -------
     pandas.DataFrame
-        Indexed by name, the best first. Columns: ``half`` and ``nearly_all``, the percentiles of
-        the magnitude of the final error at 50 % and at ``probability`` [rad]; ``stays``, the
-        probability of staying within the limit all the time; ``passes``, whether ``stays`` is at
-        least ``probability``; ``cause``, the source with the largest contribution at the end;
-        ``differs``, see :func:`.rank_causes`.
+        Indexed by name, the best first. Columns: ``percentile_50`` and ``required_percentile``,
+        the percentiles of the magnitude of the final error at 50 % and at ``probability`` [rad];
+        ``probability_within``, the probability of staying within the limit all the time;
+        ``passes``, whether ``probability_within`` is at least ``probability``;
+        ``largest_source``, the source with the largest contribution at the end; ``differs``, see
+        :func:`.rank_causes`. The former names of four columns, ``half``, ``nearly_all``,
+        ``stays`` and ``cause``, issue a DeprecationWarning.
 
     Raises
     ------
@@ -153,18 +158,41 @@ def which_imu(
         )
     rows, normals = {}, RunNormals(1, _MAX_NORMALS)
     for name, model in yaw_error_models(imus, moved, at, operation, sample):
-        stays = min(
+        probability_within = min(
             model.probability_always_within(limit, runs, normals)[0],
             float(model.probability_within(limit)[-1]),
         )
         causes = rank_causes(model)
         rows[name] = {
-            "half": model.absolute_quantile(0.5),
-            "nearly_all": model.absolute_quantile(probability),
-            "stays": stays,
-            "passes": stays >= probability,
-            "cause": causes.index[0] if len(causes) else "none",
+            "percentile_50": model.absolute_quantile(0.5),
+            "required_percentile": model.absolute_quantile(probability),
+            "probability_within": probability_within,
+            "passes": probability_within >= probability,
+            "largest_source": causes.index[0] if len(causes) else "none",
             "differs": causes["differs"].iloc[0] if len(causes) else "",
         }
     table = pd.DataFrame.from_dict(rows, orient="index").rename_axis("imu")
-    return table.sort_values("nearly_all", kind="stable")
+    return _Ranking(table.sort_values("required_percentile", kind="stable"))
+
+
+class _Ranking(pd.DataFrame):
+    """Table of :func:`which_imu` in which columns can be selected by their deprecated names."""
+
+    @property
+    def _constructor(self) -> type[pd.DataFrame]:
+        return _Ranking
+
+    def __getitem__(self, key):
+        if isinstance(key, str) and key in _DEPRECATED_COLUMNS:
+            message = f"column {key} is deprecated, use {_DEPRECATED_COLUMNS[key]}"
+            warnings.warn(message, DeprecationWarning, stacklevel=2)
+            key = _DEPRECATED_COLUMNS[key]
+        return super().__getitem__(key)
+
+
+_DEPRECATED_COLUMNS = {
+    "half": "percentile_50",
+    "nearly_all": "required_percentile",
+    "stays": "probability_within",
+    "cause": "largest_source",
+}

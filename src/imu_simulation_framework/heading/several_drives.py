@@ -129,7 +129,7 @@ def calibration_sentences(results: Sequence[Calibration]) -> list[str]:
     words = "are not uniform" if adjusted <= 0.05 else "may be uniform"
     return [
         *messages,
-        f"the drives' percentiles {words} (Kolmogorov-Smirnov, smallest p of {len(results)} "
+        f"the drives' percentiles {words} (Kolmogorov-Smirnov, smallest p-value of {len(results)} "
         f"statistics, corrected, {adjusted:.2g}, of the {rarest}); with {count} drives, errors of "
         f"shares below {100.0 * unseen_share(count):.0f} % are not detected",
     ]

@@ -80,10 +80,10 @@ def test_ranking_on_page_matches_ranking_of_displayed_command(answers, address):
     for row in answers.ranked(question):
         (shown,) = (cells for cells in rows if cells[0] == row.index[0])
         assert float(shown[4]) == pytest.approx(
-            math.degrees(row["nearly_all"].iloc[0]), rel=0.01, abs=0.006
+            math.degrees(row["required_percentile"].iloc[0]), rel=0.01, abs=0.006
         )
         assert shown[1] == ("yes" if row["passes"].iloc[0] else "no")
-        assert shown[6] == row["cause"].iloc[0]
+        assert shown[6] == row["largest_source"].iloc[0]
     assert len(rows) == len(question.imu)
 
 

@@ -249,7 +249,7 @@ def test_ranking_time_steps_resolve_stops(stops, period):
     expected = model.absolute_quantile(0.95)
     # Without stops, the error is 50 % larger.
     free = isf.yaw_error_model(imu, driven, 10.0, sample=0.01, operation=isf.Operation())
-    assert rows["nearly_all"].iloc[0] == pytest.approx(expected, rel=0.02)
+    assert rows["required_percentile"].iloc[0] == pytest.approx(expected, rel=0.02)
     assert free.until(61).absolute_quantile(0.95) > 1.3 * expected
 
 

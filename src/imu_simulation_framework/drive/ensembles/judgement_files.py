@@ -35,7 +35,7 @@ ANY_UNIT = (
 
 COLUMNS = (Column("imu", "imu"), *TESTS)
 _DRIVE = Column("drive", "drive")
-_BOUNDS = (Column("low", "2.5 % of runs"), Column("high", "97.5 % of runs"))
+_BOUNDS = (Column("low", "2.5th percentile of runs"), Column("high", "97.5th percentile of runs"))
 _EXACT_COLUMNS = (
     *COLUMNS[:4],
     *(column._replace(digits=0) for column in (*COLUMNS[4:6], *_BOUNDS, *COLUMNS[7:])),
@@ -43,15 +43,15 @@ _EXACT_COLUMNS = (
 _VERDICT_COLUMNS = (
     Column("imu", "imu"),
     Column("verdict", "verdict"),
-    Column("p", "p of the whole curve"),
-    Column("smallest", "smallest p, corrected"),
+    Column("p", "p-value of curve"),
+    Column("smallest", "smallest corrected p-value"),
     Column("statistic", "statistic"),
 )
 _POOLED_COLUMNS = (
     *_VERDICT_COLUMNS[:2],
-    Column("together", "p of all together"),
-    Column("smallest", "smallest p of one drive"),
-    Column("inside", "final errors within 95 %"),
+    Column("together", "p-value of all drives"),
+    Column("smallest", "smallest p-value of a drive"),
+    Column("inside", "final errors in 95 % interval"),
 )
 _DRIVE_COLUMNS = (*PREDICTED[:-1], Column("verdict", "verdict"))
 
@@ -102,8 +102,8 @@ def drive_text(drive: DriveJudgement) -> list[str]:
         lines += ["", f"{model.name}: {model.judgement.sentence}", "", table]
     lines += [
         "",
-        "percentile: share of runs below the recorded value [%]; p is two-sided, and corrected for "
-        "the number of tests",
+        "percentile: share of runs below the recorded value [%]; p-values are two-sided, corrected "
+        "p-values account for the number of tests",
     ]
     return [*lines, *(f"note: {remark}" for remark in drive.remarks())]
 
@@ -157,8 +157,8 @@ def pooled_text(drives: Sequence[DriveJudgement], pooled: Sequence[PooledJudgeme
         lines += ["", f"{model.name}: {verdict}", "", table, "", calibration]
     lines += [
         "",
-        "p, corrected: for each drive, corrected for the number of tests, so that some values are "
-        "small by chance among many drives; for the verdict, also corrected for the number of "
+        "corrected p-value: for each drive, corrected for the number of tests, so that some values "
+        "are small by chance among many drives; for the verdict, also corrected for the number of "
         "drives",
     ]
     return [*lines, *(f"note: {remark}" for remark in _pooled_remarks(drives))]

@@ -152,11 +152,11 @@ def ensemble_text(ensemble: Reduction, caption: Caption) -> str:
 
 
 COLUMNS = (
-    Column("name", ""),
+    Column("name", "statistic"),
     Column("unit", "unit"),
     Column("mean", "mean"),
     Column("std", "std"),
-    *(Column(f"q{p}", f"{100.0 * p:g} %") for p in (0.025, 0.5, 0.975, 0.995)),
+    *(Column(f"q{p}", f"{100.0 * p:g}th percentile") for p in (0.025, 0.5, 0.975, 0.995)),
 )
 """Columns of the statistics table."""
 
@@ -238,7 +238,7 @@ def _over_time(ensemble):
         "std [deg]": np.degrees(ensemble.error.std[places]),
     }
     for probability, values in zip(PROBABILITIES, ensemble.quantiles(PROBABILITIES).T):
-        table[f"{100.0 * probability:g} % [deg]"] = np.degrees(values)
+        table[f"{100.0 * probability:g}th percentile [deg]"] = np.degrees(values)
     return pd.DataFrame(table)
 
 
@@ -261,9 +261,9 @@ def _write_runs(path, ensemble):
         else:
             table[f"{name} [{STATISTICS[name][1]}]"] = np.degrees(values)
     # The header has no name and no date, so that identical runs result in identical files.
-    with whole_files.replace_file(path) as aside, open(aside, "wb") as file, gzip.GzipFile(
-        "", "wb", 6, file, mtime=0
-    ) as packed:
+    with whole_files.replace_file(path) as temporary_path, open(
+        temporary_path, "wb"
+    ) as file, gzip.GzipFile("", "wb", 6, file, mtime=0) as packed:
         for first in range(0, len(table), _ROWS):
             packed.write(_csv(table.iloc[first : first + _ROWS], header=first == 0))
     return path
@@ -372,10 +372,10 @@ TESTS = (
     Column("manner", "deviation of the model"),
     Column("observed", "recorded"),
     Column("median", "median of runs"),
-    Column("range", "95 % of runs"),
+    Column("range", "95 % interval of runs"),
     Column("percentile", "percentile"),
-    Column("p_value", "p"),
-    Column("adjusted", "p, corrected"),
+    Column("p_value", "p-value"),
+    Column("adjusted", "corrected p-value"),
 )
 """Columns of the test table, see :func:`.shown_tests`; web pages omit unit and median."""
 

@@ -28,10 +28,10 @@ from .items import NOT_MADE, RECORDED_WINDOW, Item, thesis_items
 
 COLUMNS = (
     Column("figure", "figure"),
-    Column("title", "what"),
+    Column("title", "title"),
     Column("thesis", "thesis"),
-    Column("ours", "here"),
-    Column("why", "why they differ"),
+    Column("ours", "this package"),
+    Column("why", "reason for difference"),
     Column("file", "file"),
 )
 """Columns of the figure table."""

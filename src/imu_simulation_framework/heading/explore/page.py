@@ -536,18 +536,27 @@ class _Page:
     def _ranking(self, ranking: pd.DataFrame, question):
         html = self.html
         rows = []
-        for name, row in ranking.sort_values("nearly_all", kind="stable").iterrows():
+        for name, row in ranking.sort_values("required_percentile", kind="stable").iterrows():
             passes = "yes" if row["passes"] else "no"
-            margin = question.limit_angle / max(row["nearly_all"], 1e-12)
-            numbers = table.format_percent(row["stays"]), angle(row["nearly_all"]), f"{margin:.3g}"
+            percentile = row["required_percentile"]
+            margin = question.limit_angle / max(percentile, 1e-12)
+            probability = table.format_percent(row["probability_within"])
+            numbers = probability, angle(percentile), f"{margin:.3g}"
             cells = [
                 html.Td(str(name)),
                 html.Td(passes, className=passes),
                 *(html.Td(number, className="number") for number in numbers),
-                html.Td(f"{row['cause']} ({row['differs']})"),
+                html.Td(f"{row['largest_source']} ({row['differs']})"),
             ]
             rows.append(html.Tr(cells))
-        head = ("part", "passes", "stays within", "95 %", "limit / error", "largest source")
+        head = (
+            "part",
+            "passes",
+            "probability within limit",
+            "95th percentile",
+            "limit / 95th percentile",
+            "largest source",
+        )
         summary = (
             f"{int(ranking['passes'].sum())} of {len(ranking)} parts stay within "
             f"{question.limit:g} deg all the time in 95 % of drives."

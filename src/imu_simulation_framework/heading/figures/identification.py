@@ -14,8 +14,8 @@ from ..statistics import TWO_SIDED, autocorrelation
 if TYPE_CHECKING:
     from ..identification.odometer import IdentifiedOdometer
 
-_ERROR, _SENSOR_PART = "error", "sensor's part"
-_NOT_PARTS = (_ERROR, _SENSOR_PART, "start offset", "innovation", "innovation_std")
+_ERROR, _IMU_ERROR = "error", "IMU error"
+_NOT_PARTS = (_ERROR, _IMU_ERROR, "start offset", "innovation", "innovation_std")
 _LAGS = 40
 _RIGHT_MODEL = "95 % of a correct model's"
 
@@ -57,9 +57,9 @@ def parts_figure(parts) -> Figure:
     figure = Figure().panel("yaw error [deg]", height=240)
     look = {**style.REFERENCE, "linewidth": 3.5}
     figure.line(parts.index, np.degrees(parts[_ERROR]), look, "observed")
-    if _SENSOR_PART in parts:
-        values = np.degrees(parts[_SENSOR_PART])
-        figure.line(parts.index, values, style.SIMULATED, "IMU's part, fitted")
+    if _IMU_ERROR in parts:
+        values = np.degrees(parts[_IMU_ERROR])
+        figure.line(parts.index, values, style.SIMULATED, "IMU error, fitted")
     names = [column for column in parts if column not in _NOT_PARTS]
     figure.panel("component [deg]", "Components, from zero at the start", x="time [s]", height=260)
     for column, look in zip(names, style.line_styles(len(names))):

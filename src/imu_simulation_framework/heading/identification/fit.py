@@ -618,7 +618,7 @@ def _named(names, logarithms):
     return {name: float(np.exp(x)) for name, x in zip(names, logarithms)}
 
 
-MODEL = "sensor's part"
+MODEL = "IMU error"
 RESIDUAL = "residual"
 
 
@@ -639,7 +639,7 @@ def fitted_parts(fit: Fit, index: int = 0) -> pd.DataFrame:
     -------
     pandas.DataFrame
         Indexed by time [s], in [rad]: ``error``; a column for each component, whose sum with
-        ``residual`` is the error; ``sensor's part``, the sum of the IMU's components including the
+        ``residual`` is the error; ``IMU error``, the sum of the IMU's components including the
         start offset; ``innovation`` and ``innovation_std``, the difference of each observation from
         its prediction by earlier observations, and the standard deviation of this difference.
     """

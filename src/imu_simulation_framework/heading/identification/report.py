@@ -30,21 +30,21 @@ from .identify import YawErrorIdentification
 
 WORDS = {
     "rate_bias": ("rate bias", "deg/h"),
-    "rate_bias_spread": ("its spread over drives", "deg/h"),
+    "rate_bias_spread": ("spread of the rate bias over drives", "deg/h"),
     "scale_factor": ("scale factor per net turn", "%"),
     "scale_factor_of_absolute_turn": ("preferred direction per absolute turn", "%"),
     "angle_random_walk": ("angle random walk", "deg/sqrt(h)"),
     "rate_random_walk": ("rate random walk", "deg/h/sqrt(h)"),
     "rate_drift_sigma": ("Gauss-Markov drift of the rate", "deg/h"),
-    "rate_drift_time": ("its correlation time", "s"),
+    "rate_drift_time": ("correlation time of the rate drift", "s"),
     "yaw_drift_sigma": ("Gauss-Markov drift of the yaw", "deg"),
-    "yaw_drift_time": ("its correlation time", "s"),
+    "yaw_drift_time": ("correlation time of the yaw drift", "s"),
     "reference_noise": ("white noise of the reference", "deg"),
     "reference_drift_sigma": ("correlated noise of the reference", "deg"),
-    "reference_drift_time": ("its correlation time", "s"),
+    "reference_drift_time": ("correlation time of the reference noise", "s"),
     "reference_slip": ("slip of the reference (turn_slip)", "rad/sqrt(rad)"),
     "reference_scale": ("known error of the reference, relative to the stated one", "1"),
-    "reference_error_time": ("its correlation time", "s"),
+    "reference_error_time": ("correlation time of the reference's known error", "s"),
     "reference_lag": ("lag of the reference", "s"),
 }
 """Displayed name and unit of each model parameter."""
@@ -62,9 +62,9 @@ TRIED = (
     Column("parameters", "parameters", "", 0),
     Column("log_likelihood", "log-likelihood", "", 2),
     Column("aic", "AIC", "", 2),
-    Column("above_best", "above best", "", 2),
+    Column("above_best", "AIC difference", "", 2),
     Column("likelihood_ratio", "likelihood ratio", "", 2),
-    Column("p", "p"),
+    Column("p", "p-value"),
     Column("chosen", "chosen"),
 )
 """Columns of the table of compared models."""
@@ -73,13 +73,13 @@ TRIED = (
 PREDICTED = (
     Column("drive", "drive"),
     Column("final", "final error", "deg", 2),
-    Column("low", "2.5 % of runs", "deg", 2),
-    Column("high", "97.5 % of runs", "deg", 2),
-    Column("percentile", "percentile", "", 1),
-    Column("rms_percentile", "that of rms", "", 1),
-    Column("p", "p of the whole curve", "", 4),
-    Column("corrected", "smallest p, corrected", "", 4),
-    Column("verdict", "the model from the others"),
+    Column("low", "2.5th percentile of runs", "deg", 2),
+    Column("high", "97.5th percentile of runs", "deg", 2),
+    Column("percentile", "percentile of final error", "", 1),
+    Column("rms_percentile", "percentile of rms error", "", 1),
+    Column("p", "p-value of curve", "", 4),
+    Column("corrected", "smallest corrected p-value", "", 4),
+    Column("verdict", "verdict"),
 )
 """Columns of the cross-validation table, in which each drive is predicted from the others."""
 
@@ -531,7 +531,7 @@ def identification_report(
         (check.name, check.sentence, f"{check.statistic:.4g}", f"{check.p:.2g}")
         for check in identification.checks
     ]
-    checks = Table(("check", "", "statistic", "p"), rows, numbers=2)
+    checks = Table(("check", "result", "statistic", "p-value"), rows, numbers=2)
     estimates = to_page_table(estimates_table(identification), ESTIMATES)
     sentences_on_model = [*identification.remarks, *identification.sentences]
     answers = [
