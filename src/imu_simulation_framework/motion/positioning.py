@@ -301,7 +301,8 @@ class FixReport:
         ):
             sentences.append(
                 f"the path deviates from the positions by {self.residual_rms / estimated_std:.1f} "
-                "times their estimated error, so it is too smooth; set a larger acceleration_density"
+                "times their estimated error, so it is too smooth; set a larger "
+                "acceleration_density"
             )
         if self.repeated:
             rows = "row repeats" if self.repeated == 1 else "rows repeat"

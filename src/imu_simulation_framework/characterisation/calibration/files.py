@@ -370,9 +370,9 @@ def noise_remarks(
     ):
         return []
     return [
-        f"{sensor}: readings at rest scatter {np.max(scatter / stated_std):.2g} times as much as "
-        "the specified noise; if the specification belongs to another sensor, the intervals are too "
-        "narrow by this factor"
+        f"{sensor}: readings at rest scatter {np.max(scatter / stated_std):.2g} times as much "
+        "as the specified noise; if the specification belongs to another sensor, the intervals "
+        "are too narrow by this factor"
     ]
 
 
