@@ -150,7 +150,7 @@ def test_accepted_mirrored_yaw_is_reported_in_output_and_summary(experiment, mir
     (finding,) = summary["run"]["recording"]["findings"]
     # An inverse quaternion would have the same effect on a level robot.
     assert finding["fault"].startswith("mirrored yaw")
-    assert finding["grave"] is True
+    assert finding["is_critical"] is True
     assert finding["settings"] == [["imu_recording", "yaw_convention", "cw_from_north"]]
     assert finding["evidence"]
     # The recording is used without correction.

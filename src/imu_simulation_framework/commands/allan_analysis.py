@@ -123,14 +123,14 @@ def _bar(options, task, **settings):
 def _axes(path, names, selected, previous) -> tuple[str, ...]:
     """Return the axes to analyse: the selected axes, or all recorded axes."""
     recorded = tuple(axis for axis in analysis.AXES if axis in names)
-    chosen = {axis for name in selected for axis in SHORT_NAMES.get(name, (name,))}
-    missing = sorted(chosen - set(recorded))
+    selected_axes = {axis for name in selected for axis in SHORT_NAMES.get(name, (name,))}
+    missing = sorted(selected_axes - set(recorded))
     if missing or not recorded:
         raise RecordingError(
             f"{path}: has no {', '.join(missing) or 'gyroscope and no accelerometer'}; recorded "
             f"axes: {', '.join(recorded) or 'none of ' + ', '.join(analysis.AXES)}"
         )
-    axes = tuple(axis for axis in recorded if axis in chosen or not chosen)
+    axes = tuple(axis for axis in recorded if axis in selected_axes or not selected_axes)
     if previous is not None and axes != previous:
         raise RecordingError(
             f"{path}: the axes are {', '.join(axes)}, expected {', '.join(previous)} as in the "

@@ -45,25 +45,25 @@ def run(options):
     options : argparse.Namespace
         Options of the command line.
     """
-    chosen = named_imu(options.imu)
-    refuse_overwriting(options.out, [options.bag, *chosen.files])
+    imu = named_imu(options.imu)
+    refuse_overwriting(options.out, [options.bag, *imu.files])
     if options.magnetic_output is None:
         options.magnetic_output = topics.sibling_topic(options.output, topics.IMU_MAG)
     field = options.magnetic_environment, options.magnetic_input
     measured = options.magnetometer or any(field)
     with opened_bag(options.bag) as bag:
         topic = choose_topic(options.bag, options.input, bag.topics(), {IMU.name: IMU})
-        reported = BagSurroundings(bag, chosen.errors, measured, *field, options.pose)
+        reported = BagSurroundings(bag, imu.errors, measured, *field, options.pose)
         surroundings = reported.surroundings
-        check_required_inputs(chosen.errors, surroundings.has_field, surroundings.has_speed)
+        check_required_inputs(imu.errors, surroundings.has_field, surroundings.has_speed)
         _check_outputs(bag, topic, reported, options)
         ideal = _read_ideal_imu(bag, topic, _source(options))
-        sensor = chosen.errors.output.rate if isinstance(chosen.errors, ImuSpecification) else None
+        sensor = imu.errors.output.rate if isinstance(imu.errors, ImuSpecification) else None
         period = _reported(
             bag, topic, estimate_nominal_period, ideal.stamps, options.rate or sensor
         )
         session = RealisticImu(
-            replace_rate(chosen.errors, options.rate),
+            replace_rate(imu.errors, options.rate),
             options.seed,
             period,
             signals=surroundings.signals,
@@ -73,10 +73,10 @@ def run(options):
             _reported(bag, topic, session.drop_orientation)
         written = _copy(bag, topic, reported, session, ideal, options)
     understated = None
-    if isinstance(chosen.errors, ImuSpecification):
-        understated = remark_on_motion_errors(chosen.errors)
+    if isinstance(imu.errors, ImuSpecification):
+        understated = remark_on_motion_errors(imu.errors)
     for remark in (
-        *chosen.remarks,
+        *imu.remarks,
         *filter(None, [understated]),
         *reported.remarks,
         *_sentences(topic, ideal, reported, session, options, written),
@@ -188,13 +188,13 @@ def _copy(bag, topic, reported, session, ideal, options) -> tuple[int, int]:
                     waiting.popleft()
                 like, message = waiting.popleft()
                 for read_at, reading in session.add(stamp, truth):
-                    changed = (bag.ros2, options.frame_id, read_at)
+                    settings = (bag.ros2, options.frame_id, read_at)
                     numbers = make_imu_payload(reading, covariances, session.has_orientation)
-                    data = with_numbers(like.data, message, numbers, *changed)
+                    data = with_numbers(like.data, message, numbers, *settings)
                     copy.write(like, options.output, data)
                     if reported.surroundings.has_field:
                         field = np.append(reading.magnetic_field, field_covariance)
-                        data = with_numbers(like.data, message, field, *changed)
+                        data = with_numbers(like.data, message, field, *settings)
                         output = options.magnetic_output
                         copy.write_new(output, MAGNETIC_FIELD.name, like.receipt, data)
                     published += 1
@@ -215,7 +215,7 @@ def _sentences(topic, ideal, reported, session, options, written):
     """Yield remarks on the written topics and on the input recording."""
     frame = options.frame_id or ", ".join(ideal.frames) or "(no name)"
     published, incomplete = written
-    count, label = session.report.taken, session.describe()["label"]
+    count, label = session.report.accepted, session.describe()["label"]
     yield (
         f"{options.out}: {options.output} has {published} messages of {label}, "
         f"seed {options.seed}, computed from {count} of {len(ideal.stamps)} messages on {topic} at "

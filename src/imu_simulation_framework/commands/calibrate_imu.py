@@ -113,7 +113,7 @@ def _inertial(options, result):
     result.rests = rest_times.find_rest(
         times, table[names].to_numpy(), names, source, options.shortest_rest
     )
-    stated = {
+    stated_noise = {
         sensor: inertial.to_slow_noise(getattr(options.noise, sensor)) if options.noise else None
         for sensor in ("gyroscope", "accelerometer")
     }
@@ -123,7 +123,7 @@ def _inertial(options, result):
         if options.uses_turns:
             result.turns = _turns(options, times, gyro, result.rests)
         result.sensors["gyroscope"] = inertial.calibrate_gyroscope(
-            times, gyro, result.rests, result.turns, noise=stated["gyroscope"], **common
+            times, gyro, result.rests, result.turns, noise=stated_noise["gyroscope"], **common
         )
     elif options.uses_turns or not (options.six_positions or options.free_positions):
         raise RecordingError(
@@ -143,14 +143,14 @@ def _inertial(options, result):
                     "specification with --noise"
                 )
             calibrated, common = sphere_fit.calibrate_accelerometer_by_magnitude, {"source": source}
-        common.update(gravity=options.gravity, noise=stated["accelerometer"])
+        common.update(gravity=options.gravity, noise=stated_noise["accelerometer"])
         result.sensors["accelerometer"] = calibrated(times, accel, result.rests, **common)
     for sensor, values in (("gyroscope", gyro), ("accelerometer", accel)):
         if sensor in result.sensors:
             result.remarks += files.constant_remarks(sensor, values, result.rests)
             if options.noise:
                 result.remarks += files.noise_remarks(
-                    sensor, stated[sensor], times, values, result.rests
+                    sensor, stated_noise[sensor], times, values, result.rests
                 )
     if not options.noise:
         result.remarks.append(
@@ -182,9 +182,9 @@ def _temperature(options, result, times) -> inertial.TemperatureFit | None:
             "expected overlapping times"
         )
     values = np.interp(times, read.index.to_numpy(), read["temperature"].to_numpy())
-    still = np.concatenate([values[rest.start : rest.stop] for rest in result.rests])
+    stationary_samples = np.concatenate([values[rest.start : rest.stop] for rest in result.rests])
     result.temperature = values
-    result.reference = float(np.round(still.mean()))
+    result.reference = float(np.round(stationary_samples.mean()))
     degrees = options.temperature_degree, options.temperature_scale_degree
     return inertial.TemperatureFit(values, result.reference, *degrees)
 
@@ -193,15 +193,15 @@ def _columns(options, names):
     """Return the columns that the user chose for given quantities; None if none were chosen."""
     if not has_columns(options.recording):
         return dict(options.columns) or None
-    chosen = {key: options.columns[key] for key in ("time", *names) if key in options.columns}
-    if not any(key in chosen for key in names):
+    column_map = {key: options.columns[key] for key in ("time", *names) if key in options.columns}
+    if not any(key in column_map for key in names):
         return None
-    if "time" not in chosen and options.rate is None:
+    if "time" not in column_map and options.rate is None:
         maps = find_column_maps(options.recording)
         plain = "time" if "time" in maps.unused else ""
         time = maps.imu.get("time") or maps.reference.get("time") or plain
-        chosen.update({"time": time} if time else {})
-    return chosen
+        column_map.update({"time": time} if time else {})
+    return column_map
 
 
 def run(options):

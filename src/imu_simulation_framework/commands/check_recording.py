@@ -61,7 +61,7 @@ def run(options):
     if check.problems:
         raise RecordingError(f"{_unusable(check)}{_to_choose(setup, written[-1])}")
     print(verdict(check, written[-1]))
-    return 3 if check.grave else 0
+    return 3 if check.critical else 0
 
 
 def verdict(check, configuration) -> str:
@@ -81,14 +81,14 @@ def verdict(check, configuration) -> str:
     """
     if check.problems:
         return _unusable(check)
-    if not check.grave:
+    if not check.critical:
         only = f"; {NO_IMU}" if check.lacks_imu else ""
         usable = "usable"
         if any(finding.fault == NOT_INDEPENDENT for finding in check.findings):
             usable = f"usable for the path only, since the reference is {NOT_INDEPENDENT}"
         return f"{usable}: run_experiment.py config:={configuration}{only}"
-    faults = join_names(dict.fromkeys(finding.fault for finding in check.grave))
-    if all(finding.settings for finding in check.grave):
+    faults = join_names(dict.fromkeys(finding.fault for finding in check.critical))
+    if all(finding.settings for finding in check.critical):
         return f"usable with the settings in {configuration}, which correct: {faults}"
     return f"not usable as it is: {faults}"
 
@@ -176,7 +176,9 @@ def report_parts(setup, check) -> dict[str, list[str]]:
         Messages by title.
     """
     speed = [finding for finding in check.findings if finding.fault == TOO_FAST]
-    grave = [finding for finding in check.findings if finding.grave and finding not in speed]
+    critical = [
+        finding for finding in check.findings if finding.is_critical and finding not in speed
+    ]
     return {
         "format": _format_lines(check),
         "columns": [*_column_lines(setup, check), *setup.sentences, *_odometry(setup, check)],
@@ -184,11 +186,13 @@ def report_parts(setup, check) -> dict[str, list[str]]:
         "evidence": _evidence_lines(setup, check),
         "samples": [*_sample_lines(check), *check.remarks],
         "would stop an experiment": check.problems,
-        "rejected until it is corrected": [finding.sentence() for finding in grave],
+        "rejected until it is corrected": [finding.sentence() for finding in critical],
         "rejected in experiments only, acceptable for yaw errors": [
             finding.sentence() for finding in speed
         ],
-        "worth knowing": [finding.sentence() for finding in check.findings if not finding.grave],
+        "worth knowing": [
+            finding.sentence() for finding in check.findings if not finding.is_critical
+        ],
     }
 
 
@@ -285,11 +289,12 @@ def _turns(observations) -> list[str]:
         if name.startswith("reference") and observations.known < 1.0:
             share = 100.0 * observations.known
             line += f" in the {share:.0f} % of the time in which the reference heading is known"
-        late = "no delay fits clearly better"
+        delay_text = "no delay fits clearly better"
         if relation.delay:
             sense = "late" if relation.delay > 0.0 else "early"
-            late = f"fits best with {relation.second} {abs(relation.delay):.2f} s {sense}"
-        fit = f"correlation {relation.correlation:.3f}, scale {relation.scale_text('.3f')}, {late}"
+            delay_text = f"fits best with {relation.second} {abs(relation.delay):.2f} s {sense}"
+        scale = relation.scale_text(".3f")
+        fit = f"correlation {relation.correlation:.3f}, scale {scale}, {delay_text}"
         lines.append(f"{line}; {fit if relation.conclusive else 'too few turns to compare'}")
     return lines or ["nothing to compare"]
 
@@ -318,15 +323,15 @@ def write_check(folder, setup, check) -> list[Path]:
     """
     folder = whole_files.make_folder(folder)
     whole_files.refuse_overwriting(folder / "config.ini", [setup.path])
-    written = []
+    file_names = []
     if check.as_understood is not None:
-        written.append(folder / "recording.png")
+        file_names.append(folder / "recording.png")
         figure = recording_figure(check.as_understood, _title(check))
-        whole_files.write_whole(written[-1], whole_files.render_figure(to_matplotlib(figure)))
-    written.append(folder / "config.ini")
+        whole_files.write_whole(file_names[-1], whole_files.render_figure(to_matplotlib(figure)))
+    file_names.append(folder / "config.ini")
     text = config_text(setup, check.findings, folder)
-    whole_files.write_whole(written[-1], text.encode("utf-8"))
-    return written
+    whole_files.write_whole(file_names[-1], text.encode("utf-8"))
+    return file_names
 
 
 def _title(check) -> str:
@@ -379,8 +384,8 @@ def recording_figure(observations, title) -> Figure:
     ]
     figure.panel("yaw from its start [deg]", "Yaw", height=260, x_limits=limits)
     for heading, look, name in headings:
-        turned = np.degrees(heading.angle - heading.at(start))
-        figure.line(heading.time - start, turned, look, name)
+        yaw_changes = np.degrees(heading.angle - heading.at(start))
+        figure.line(heading.time - start, yaw_changes, look, name)
     for begin, end in _unknown(reference):
         figure.span(begin, end, colours.SHADE, 0.1, "reference yaw unknown")
     figure.panel("yaw rate [deg/s]", "Yaw rate, one-second means", height=190, x_limits=limits)
@@ -412,8 +417,8 @@ def _speeds(reference):
     times = reference.index.to_numpy(dtype=float)
     window = max(1.0, 2.0 * float(np.median(np.diff(times))))
     grid = np.arange(times[0], times[-1] - window, 0.25 * window)
-    moved = [
+    displacements = [
         np.interp(grid + window, times, reference[name]) - np.interp(grid, times, reference[name])
         for name in ("x", "y")
     ]
-    return grid + 0.5 * window, np.hypot(*moved) / window
+    return grid + 0.5 * window, np.hypot(*displacements) / window

@@ -84,11 +84,13 @@ def _read(bag, with_bias, duration):
     stamp = samples.columns["stamp"][stamped]
     if with_bias:
         bias = read_bag(bag, BIAS_TOPIC, [IMU])
-        stamp, ours, theirs = np.intersect1d(stamp, bias.columns["stamp"], return_indices=True)
-        columns = [values[ours] for values in columns]
-        orientation = bias.matrix(QUATERNION)[theirs]
+        stamp, imu_rows, bias_rows = np.intersect1d(
+            stamp, bias.columns["stamp"], return_indices=True
+        )
+        columns = [values[imu_rows] for values in columns]
+        orientation = bias.matrix(QUATERNION)[bias_rows]
         yaw = yaw_from_quaternion(orientation)
-        parts = bias.matrix(GYRO)[theirs], bias.matrix(ACCEL)[theirs], yaw, orientation
+        parts = bias.matrix(GYRO)[bias_rows], bias.matrix(ACCEL)[bias_rows], yaw, orientation
         biases = dict(zip(SLOW_ERRORS, parts))
     reading = DriftFreeReading(**dict(zip(SIGNALS, columns)), **biases)
     period = float(np.median(np.diff(stamp)))

@@ -89,10 +89,10 @@ def run(options):
 
 def _results_folder(options, signals):
     out = make_folder(options.out)
-    written = [f"{NAME}.{format}" for format in options.formats]
-    written += [f"{NAME}.html"] if options.report else []
-    written += [f"{NAME}.{table_text.ENDINGS[format]}" for format in options.table]
-    for path in written:
+    file_names = [f"{NAME}.{format}" for format in options.formats]
+    file_names += [f"{NAME}.html"] if options.report else []
+    file_names += [f"{NAME}.{table_text.ENDINGS[format]}" for format in options.table]
+    for path in file_names:
         refuse_overwriting(out / path, [source for signal in signals for source in signal.sources])
     return out
 

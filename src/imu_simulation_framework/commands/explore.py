@@ -12,7 +12,7 @@ from wsgiref.simple_server import WSGIRequestHandler, WSGIServer
 from ..core.errors import ConfigurationError
 from ..core.programs import ArgumentParser
 from ..core.whole_files import explain_file_error
-from ..heading.explore.answers import DRIVE_RATE, Answers, Words
+from ..heading.explore.answers import DRIVE_RATE, Answers, CommandTexts
 from ..heading.explore.page import make_app
 from ..sensors.files import imu_catalogue
 from ..sensors.imu_specification import ImuSpecification
@@ -30,9 +30,9 @@ def run(options):
     options : argparse.Namespace
         Options of the command line.
     """
-    answers, written = _answers(options)
+    answers, command_line_names = _answers(options)
     with TemporaryDirectory(prefix="explore_") as folder:
-        app = make_app(answers, Words(written), folder)
+        app = make_app(answers, CommandTexts(command_line_names), folder)
         with listening(options.port, app.server) as server:
             address = f"http://{HOST}:{server.server_port}/"
             print(f"{address} (stop with Ctrl+C)", flush=True)
@@ -86,7 +86,7 @@ def listening(port: int, application) -> WSGIServer:
 def _answers(options):
     """Return the handler of requests, and the command-line arguments by IMU or recording name."""
     parts = {entry.specification.name: entry.specification for entry in imu_catalogue()}
-    written = {}
+    command_line_names = {}
     for text in options.imu:
         imu = imu_options.choose_imu(text)
         if not isinstance(imu.errors, ImuSpecification) or imu.errors.output.fuses_magnetometer:
@@ -95,7 +95,7 @@ def _answers(options):
                 "on a magnetometer"
             )
         parts[imu.name] = imu.errors
-        written[imu.name] = text
+        command_line_names[imu.name] = text
 
     def read(path):
         words = [word for setting in options.setting for word in ("--setting", setting)]
@@ -107,5 +107,5 @@ def _answers(options):
     answers = Answers(read, parts)
     for path in options.recording:
         answers.add_recording(Path(path).name, path)
-        written[Path(path).name] = path
-    return answers, written
+        command_line_names[Path(path).name] = path
+    return answers, command_line_names

@@ -102,17 +102,18 @@ def _check_options(options):
 
 def _task(options) -> _Task:
     operation = imu_options.operation_from_options(options)
-    chosen = motion_options.choose_motion(options, linear=True)
-    driven, motion = chosen.motion, operation.moved(chosen.motion)
+    chosen_motion = motion_options.choose_motion(options, linear=True)
+    driven, motion = chosen_motion.motion, operation.insert_stops(chosen_motion.motion)
     end = math.floor(motion.duration + 1e-6) if options.at is None else options.at
     if not 0.0 < end <= motion.duration * (1.0 + 1e-9):
         raise ConfigurationError(
-            f"{chosen.name} lasts {motion.duration:.6g} s, expected at least {end:g} s (--at)"
+            f"{chosen_motion.name} lasts {motion.duration:.6g} s, expected at least {end:g} s "
+            "(--at)"
         )
     most = MAX_TIMES - 1 if options.fuse else MAX_STEPS
     period = min(budget_step(end, most), model_step(end, motion, operation, 1))
-    task = BudgetTask(motion, driven, operation, end, period, chosen.sample)
-    return _Task(chosen._replace(motion=motion), task)
+    task = BudgetTask(motion, driven, operation, end, period, chosen_motion.sample)
+    return _Task(chosen_motion._replace(motion=motion), task)
 
 
 def _sensors(options) -> list[imu_options.PlacedImu]:
@@ -124,12 +125,12 @@ def _sensors(options) -> list[imu_options.PlacedImu]:
     return sensors
 
 
-def _results_folder(options, chosen, sensors):
+def _results_folder(options, chosen_motion, sensors):
     names = [f"{NAME}.{format}" for format in options.formats] + ["bands.csv"] if sensors else []
     for name, is_written in (("budget", sensors), ("requirements", options.require is not None)):
         names += [f"{name}.{table_text.ENDINGS[f]}" for f in options.table if is_written]
     names += [f"{NAME}.html"] if options.report else []
-    sources = [*chosen.files, *(file for placed in sensors for file in placed.imu.files)]
+    sources = [*chosen_motion.files, *(file for placed in sensors for file in placed.imu.files)]
     return command_line.results_folder(options.out, names, sources)
 
 
@@ -142,8 +143,8 @@ def _budgets(options, task, sensors, adjusted) -> list[Budget]:
         )
     budgets = [_budget(*pair, use, part) for pair in zip(sensors, adjusted)]
     count = len(options.odometer)
-    fused = fuse_all(budgets[:-count], budgets[-count:]) if options.fuse else []
-    return distinguish_budgets([*budgets, *fused])
+    fused_budgets = fuse_all(budgets[:-count], budgets[-count:]) if options.fuse else []
+    return distinguish_budgets([*budgets, *fused_budgets])
 
 
 def _budget(placed, adjusted, task, part):

@@ -54,13 +54,13 @@ def run(options):
     if options.measured:
         print(measured_tables(entries), end="")
         return
-    chosen = motion_options.choose_motion(options, linear=True, default="a")
-    table = catalogue_table(entries, chosen.motion, options.at, chosen.sample)
+    chosen_motion = motion_options.choose_motion(options, linear=True, default="a")
+    table = catalogue_table(entries, chosen_motion.motion, options.at, chosen_motion.sample)
     title = (
-        f"{chosen.name}, {Operation().sentence()}, any individual sensor: "
+        f"{chosen_motion.name}, {Operation().sentence()}, any individual sensor: "
         f"yaw error after {options.at:g} s, 50th and 95th percentile"
     )
-    print(title, *(f"note: {remark}" for remark in chosen.remarks), sep="\n")
+    print(title, *(f"note: {remark}" for remark in chosen_motion.remarks), sep="\n")
     print(table_text.format_table(table, COLUMNS, options.table), end="")
 
 

@@ -53,16 +53,16 @@ def run(options):
         motion = drive.motion()
         models = [judge_model(imu, place, drive, motion, task) for imu, place in placed]
         judgements.append(DriveJudgement(models, drive, task))
-    written = judgement_files.FileOptions(
+    file_options = judgement_files.FileOptions(
         options.formats, options.table, options.report, options.within
     )
     if len(judgements) > 1:
         pooled = pool_judgements(judgements)
         lines = judgement_files.pooled_text(judgements, pooled)
-        files = judgement_files.pooled_files(judgements, pooled, written)
+        files = judgement_files.pooled_files(judgements, pooled, file_options)
     else:
         lines = judgement_files.drive_text(judgements[0])
-        files = judgement_files.drive_files(judgements[0], written)
+        files = judgement_files.drive_files(judgements[0], file_options)
     inputs = [path for drive in drives for path in drive.sources]
     inputs += [file for imu, _ in placed for file in imu.files]
     inputs += [*filter(None, [options.config]), *noise_files]

@@ -70,13 +70,20 @@ def _drawing(options, imu, environment, configuration) -> tuple[str, Drawing, tu
     """Return the name of the motion, the simulation of its runs, and remarks on the motion."""
     if configuration is not None:
         return options.drive, ExperimentDrawing(configuration, options.seed, options.period), ()
-    chosen = motion_options.choose_motion(options, linear=options.what == "linear")
+    chosen_motion = motion_options.choose_motion(options, linear=options.what == "linear")
     operation = None
     if isinstance(imu.errors, ImuSpecification):
         operation = imu_options.operation_from_options(options)
-        name = f"{chosen.name}, {operation.sentence()}"
-        chosen = chosen._replace(motion=operation.moved(chosen.motion), name=name)
-    name, motion, sample, remarks = chosen.name, chosen.motion, chosen.sample, chosen.remarks
+        name = f"{chosen_motion.name}, {operation.sentence()}"
+        chosen_motion = chosen_motion._replace(
+            motion=operation.insert_stops(chosen_motion.motion), name=name
+        )
+    name, motion, sample, remarks = (
+        chosen_motion.name,
+        chosen_motion.motion,
+        chosen_motion.sample,
+        chosen_motion.remarks,
+    )
     if options.what == "sensor":
         drawing = SensorDrawing(
             motion, imu.errors, options.seed, options.period,

@@ -86,21 +86,23 @@ def choose_motion(
     if options.flight is not None:
         return _flight(options.flight, rate)
     if drive is not None:
-        chosen = _driven(drive, options, rate)
+        chosen_motion = _driven(drive, options, rate)
     else:
-        chosen = _described(options, rate, linear)
+        chosen_motion = _described(options, rate, linear)
     if options.latitude is not None:
-        assert isinstance(chosen.motion, Motion)
-        chosen = chosen._replace(motion=on_earth(chosen.motion, options.latitude))
+        assert isinstance(chosen_motion.motion, Motion)
+        chosen_motion = chosen_motion._replace(
+            motion=on_earth(chosen_motion.motion, options.latitude)
+        )
     standstill = getattr(options, "standstill", None) or 0.0
-    duration = chosen.motion.duration
-    if chosen.files and standstill > duration:
+    duration = chosen_motion.motion.duration
+    if chosen_motion.files and standstill > duration:
         remark = (
             f"the standstill of {standstill:g} s precedes the drive and is not a part of "
-            f"{chosen.name}, which lasts {duration:.3g} s"
+            f"{chosen_motion.name}, which lasts {duration:.3g} s"
         )
-        chosen = chosen._replace(remarks=(*chosen.remarks, remark))
-    return chosen
+        chosen_motion = chosen_motion._replace(remarks=(*chosen_motion.remarks, remark))
+    return chosen_motion
 
 
 def _named_drive(options, default):
@@ -189,26 +191,26 @@ def _driven(drive, options, rate):
     # Imported here, since it loads all readers of recordings, which most motions do not need.
     from ..drive.recorded_drive.path import read_recorded_motion
 
-    stated = parse_settings(options.setting)
-    chosen, remarks = _settings_by_name(drive, stated)
-    motion, latitude = read_recorded_motion(drive, rate, **{**stated, **chosen})
-    chosen = ChosenMotion(Path(drive).name, motion, (drive,), remarks)
+    settings_by_name = parse_settings(options.setting)
+    drive_settings, remarks = _settings_by_name(drive, settings_by_name)
+    motion, latitude = read_recorded_motion(drive, rate, **{**settings_by_name, **drive_settings})
+    drive_settings = ChosenMotion(Path(drive).name, motion, (drive,), remarks)
     if latitude is None or options.latitude is not None:
-        return chosen
+        return drive_settings
     remark = (
         f"the Earth's rotation is taken at the latitude of the recording, {latitude:.4g} deg; "
         "change it with --latitude"
     )
-    return chosen._replace(motion=on_earth(motion, latitude), remarks=(*remarks, remark))
+    return drive_settings._replace(motion=on_earth(motion, latitude), remarks=(*remarks, remark))
 
 
-def _settings_by_name(path, stated):
+def _settings_by_name(path, settings_by_name):
     """Map the columns of a table by name, if no setting maps them; return settings and remarks."""
     from ..recordings.columns import find_columns
     from ..recordings.file_access import COLUMN_FORMATS, recording_format
 
-    reference = stated.get("reference", {})
-    is_described = "reference_columns" in stated or {"path", "format"} & set(reference)
+    reference = settings_by_name.get("reference", {})
+    is_described = "reference_columns" in settings_by_name or {"path", "format"} & set(reference)
     format = "" if is_described or not Path(path).exists() else recording_format(path)
     if format not in COLUMN_FORMATS:
         return {}, ()
@@ -219,8 +221,11 @@ def _settings_by_name(path, stated):
     remark = (
         f"{path}: the columns are chosen by name (change them with reference_columns): {listing}"
     )
-    chosen = {"reference": {**reference, "format": format}, "reference_columns": columns}
-    return chosen, (remark, *reasons)
+    reference_settings = {
+        "reference": {**reference, "format": format},
+        "reference_columns": columns,
+    }
+    return reference_settings, (remark, *reasons)
 
 
 def _flight(name, rate):

@@ -31,16 +31,16 @@ def run(options):
     tables = files.ExperimentTables.load(source)
     previous = summaries.previous_summary(source)
     path = source.path("summary.json")
-    chosen = {name: getattr(options, name) for name in summaries.SETTINGS}
+    overrides = {name: getattr(options, name) for name in summaries.SETTINGS}
     run = summaries.described_run(previous, path)
     if not previous:
         facts, settings = _read_preparation(source)
         run = summaries.RunDescription({**run.facts, **facts})
-        chosen = {
+        overrides = {
             name: getattr(settings, name) if value is None else value
-            for name, value in chosen.items()
+            for name, value in overrides.items()
         }
-    settings = summaries.settings_of(previous, path, **chosen)
+    settings = summaries.settings_of(previous, path, **overrides)
     target = source
     if options.out is not None:
         target = files.ResultFolder(make_folder(Path(options.out)), source.prefix)

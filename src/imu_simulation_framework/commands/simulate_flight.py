@@ -38,27 +38,27 @@ def run(options):
         Options of the command line.
     """
     begin = time.monotonic()
-    chosen = named_imu(options.imu)
+    imu = named_imu(options.imu)
     gimbal = read_gimbal(options.gimbal)
     gnss = None if options.gnss == NO_RECEIVER else read_gnss_specification(options.gnss)
     start = START if options.start is None and is_script(options.flight) else options.start or 0.0
     flight, remarks = find_flight(options.flight, options.duration, options.flight_rate, start)
-    flown = AirborneImu(flight.states, gimbal, chosen.errors, gnss, options.rate, options.seed)
+    flown = AirborneImu(flight.states, gimbal, imu.errors, gnss, options.rate, options.seed)
     simulated = time.monotonic() - begin
     out = make_folder(options.out)
     for name, table in flight_tables(flown).items():
         command_line.write_file(out / f"{name}.csv", table_to_csv(table).encode())
     write_message_bag(out / "flight.bag", flight_messages(flown))
     print(out / "flight.bag")
-    found = flight.states.instants()
-    instants = found.marked()
-    remarks = tuple(dict.fromkeys([*remarks, *chosen.remarks, *flown.remarks]))
+    flight_instants = flight.states.instants()
+    instants = flight_instants.marked()
+    remarks = tuple(dict.fromkeys([*remarks, *imu.remarks, *flown.remarks]))
     script = flight.settings.get("script", options.flight)
-    described = f"{script} · gimbal {gimbal.name} · IMU {chosen.name}"
+    described = f"{script} · gimbal {gimbal.name} · IMU {imu.name}"
     swinging = showing.swinging(gimbal, read_gimbal("agisim"))
-    alone = {
+    single_joints = {
         joint: showing.joint_alone(
-            joint, swinging, chosen.errors, flown.origin, options.rate, options.seed
+            joint, swinging, imu.errors, flown.origin, options.rate, options.seed
         )
         for joint in ("pan", "tilt")
     }
@@ -66,7 +66,7 @@ def run(options):
     if "lift-off" in instants:
         lead, lag = showing.AROUND_LIFT_OFF
         sensed = sensed.between(instants["lift-off"] - lead, instants["lift-off"] + lag)
-    navigated, left_out = _navigated(flown, gimbal, chosen.errors, gnss, options)
+    navigated, left_out = _navigated(flown, gimbal, imu.errors, gnss, options)
     remarks += left_out
     body = flown.body
     position = body.local(flown.origin).position.copy()
@@ -74,8 +74,8 @@ def run(options):
     position[:, 2] = body.latitude_longitude_height[:, 2] - flown.origin[2]
     place = flown.origin * (180.0 / np.pi, 180.0 / np.pi, 1.0)
     figures = {
-        "figure_5": showing.imu_figure(*alone["pan"]),
-        "figure_6": showing.imu_figure(*alone["tilt"]),
+        "figure_5": showing.imu_figure(*single_joints["pan"]),
+        "figure_6": showing.imu_figure(*single_joints["tilt"]),
         "figure_7": showing.imu_figure(sensed.time, sensed.measured, sensed.true, instants),
         "figure_8_path": showing.path_figure(position, body.time, instants, place),
     }
@@ -91,7 +91,7 @@ def run(options):
     settings = {
         "flight": {"from": str(options.flight), **flight.settings, "start": start},
         "gimbal": gimbal_to_mapping(gimbal),
-        "imu": chosen.name,
+        "imu": imu.name,
         "receiver": str(options.gnss),
         "receiver_rate": None if gnss is None else gnss.rate,
         **{name: getattr(options, name) for name in ("rate", "seed", "runs")},
@@ -99,7 +99,7 @@ def run(options):
     summary = {
         "settings": settings,
         "instants": instants,
-        "turns": [asdict(turn) for turn in found.turns],
+        "turns": [asdict(turn) for turn in flight_instants.turns],
         "events": [list(event) for event in flight.events],
         "crashed": flight.crashed,
         "remarks": list(remarks),
@@ -116,7 +116,7 @@ def run(options):
             speed=np.hypot(*body.local_velocity[:, :2].T),
             joints=flown.joints.angle,
             instants=instants,
-            alone=alone,
+            alone=single_joints,
             sensed=sensed,
             navigated=navigated,
         ),
@@ -129,7 +129,7 @@ def run(options):
         footer=f"{options.flight}, seed {options.seed}, imu_simulation_framework {__version__}",
     )
     command_line.write_file(out / "report.html", page_html(page).encode("utf-8"))
-    for sentence in [*found.sentences(), *remarks, *starmap(_answer, navigated.items())]:
+    for sentence in [*flight_instants.sentences(), *remarks, *starmap(_answer, navigated.items())]:
         print(sentence)
     print(
         f"{flown.imu_motion.duration:g} s of flight, simulated in {simulated:.1f} s; total time "

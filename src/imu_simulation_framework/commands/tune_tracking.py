@@ -201,12 +201,13 @@ def run(options):
         raise ConfigurationError(
             f"[control] {join_names(first)} are 0, expected at least one initial gain above 0"
         )
-    whole = prepare_drive(setup.load()).trajectory.index[-1]
-    seconds = min(options.seconds, 0.5 * float(whole))
+    complete_duration = prepare_drive(setup.load()).trajectory.index[-1]
+    seconds = min(options.seconds, 0.5 * float(complete_duration))
     if seconds < _SHORTEST:
         raise ConfigurationError(
-            f"{options.drive}: the drive lasts {whole:.1f} s and --seconds is {options.seconds:g}, "
-            f"expected two parts of at least {_SHORTEST:g} s, one for tuning and one for testing"
+            f"{options.drive}: the drive lasts {complete_duration:.1f} s and --seconds is "
+            f"{options.seconds:g}, expected two parts of at least {_SHORTEST:g} s, one for tuning "
+            "and one for testing"
         )
     out = make_folder(options.out)
 
@@ -226,13 +227,15 @@ def run(options):
     print(f"{control.controller}, tuned on the first {seconds:g} s; in the next {seconds:g} s:")
     print(table_text.format_table(pd.DataFrame(rows), _COLUMNS), end="")
     print()
-    changed = {name: f"{gains[name]:.4g}" for name in gains}
-    print("\n".join(f"{name} = {value}  # {first[name]:g}" for name, value in changed.items()))
+    changed_gains = {name: f"{gains[name]:.4g}" for name in gains}
+    print(
+        "\n".join(f"{name} = {value}  # {first[name]:g}" for name, value in changed_gains.items())
+    )
     if rows[1]["effort"] > options.effort * rows[0]["effort"]:
         print(
             f"note: in the next {seconds:g} s, the effort exceeds {options.effort:g} times the "
             "effort with the initial gains"
         )
-    setup.set("control", **changed)
+    setup.set("control", **changed_gains)
     path = out / "config.ini"
     write_file(path, setup.load().to_ini().encode("utf-8"))

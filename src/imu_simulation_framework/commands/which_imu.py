@@ -29,8 +29,8 @@ def run(options):
         Options of the command line.
     """
     operation = imu_options.operation_from_options(options)
-    chosen = motion_options.choose_motion(options, linear=True, default="a")
-    longest = operation.moved(chosen.motion).duration
+    chosen_motion = motion_options.choose_motion(options, linear=True, default="a")
+    longest = operation.insert_stops(chosen_motion.motion).duration
     at = math.floor(longest + 1e-6) if options.time is None else options.time
     named = [imu_options.choose_imu(imu) for imu in options.imu or imu_options.bundled_parts()]
     format = "csv" if options.table == "terminal" else options.table
@@ -42,18 +42,24 @@ def run(options):
         imu.name: _comparable_specification(imu_options.choose_unit(imu, options)) for imu in named
     }
     table = which_imu(
-        imus, chosen.motion, options.within, at, operation, options.probability, chosen.sample
+        imus,
+        chosen_motion.motion,
+        options.within,
+        at,
+        operation,
+        options.probability,
+        chosen_motion.sample,
     )
     share = f"{100.0 * options.probability:g} %"
     passing = int(table["passes"].sum())
     is_any_unit = any(imu.is_any_unit for imu in imus.values())
     sensor = ", any individual sensor" if is_any_unit else ""
     print(
-        f"{chosen.name}, {operation.sentence()}{sensor}: the yaw error of {passing} of "
+        f"{chosen_motion.name}, {operation.sentence()}{sensor}: the yaw error of {passing} of "
         f"{len(table)} IMUs stays within "
         f"{math.degrees(options.within):g} deg for {at:g} s in {share} of drives"
     )
-    for remark in chosen.remarks:
+    for remark in chosen_motion.remarks:
         print(f"note: {remark}")
     left_out = [] if options.imu else sorted(set(imu_names()) - set(imus))
     if left_out:

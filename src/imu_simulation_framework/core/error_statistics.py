@@ -61,8 +61,8 @@ def edge_samples(time: np.ndarray, window: float, is_end: bool = False) -> int:
     int
         Number of samples.
     """
-    since = (time[-1] - time)[::-1] if is_end else time - time[0]
-    return max(1, int(np.searchsorted(since, min(window, 0.1 * since[-1]) - STAMP_TOLERANCE)))
+    elapsed = (time[-1] - time)[::-1] if is_end else time - time[0]
+    return max(1, int(np.searchsorted(elapsed, min(window, 0.1 * elapsed[-1]) - STAMP_TOLERANCE)))
 
 
 def error_statistics(

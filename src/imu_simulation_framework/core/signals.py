@@ -432,7 +432,7 @@ def parabola_peak(values, best) -> float:
     return float(0.5 * (left - right) / curvature) if curvature < 0.0 else 0.0
 
 
-def normalised_correlation(late, reference, lags):
+def normalised_correlation(delayed, reference, lags):
     """Return the correlation coefficients of two signals at several lags.
 
     Parameters
@@ -451,12 +451,12 @@ def normalised_correlation(late, reference, lags):
     from scipy import signal
 
     count = len(reference)
-    products = signal.correlate(late, reference, mode="full", method="fft")[lags + count - 1]
-    late_energy = np.concatenate(([0.0], np.cumsum(late**2)))
+    products = signal.correlate(delayed, reference, mode="full", method="fft")[lags + count - 1]
+    late_energy = np.concatenate(([0.0], np.cumsum(delayed**2)))
     reference_energy = np.concatenate(([0.0], np.cumsum(reference**2)))
     first_late = np.maximum(lags, 0)
     first_reference = np.maximum(-lags, 0)
-    overlap = np.minimum(len(late) - first_late, count - first_reference)
+    overlap = np.minimum(len(delayed) - first_late, count - first_reference)
     energy = (late_energy[first_late + overlap] - late_energy[first_late]) * (
         reference_energy[first_reference + overlap] - reference_energy[first_reference]
     )

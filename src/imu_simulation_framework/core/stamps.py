@@ -465,8 +465,8 @@ def packet_size(times) -> int:
     size = int(np.median(sizes))
     if size < 2 or np.mean(sizes == size) < _MIN_SHARE_OF_EQUAL_SIZE:
         return 1
-    within = np.delete(steps, packet_starts)
-    are_short = float(np.percentile(within, 90)) < _MAX_STEP_RATIO * float(
+    steps_in_packets = np.delete(steps, packet_starts)
+    are_short = float(np.percentile(steps_in_packets, 90)) < _MAX_STEP_RATIO * float(
         np.median(steps[packet_starts])
     )
     return size if are_short else 1

@@ -672,12 +672,12 @@ class _SettingTexts:
 
     def check(self) -> None:
         """Reject unknown sections, and values that cannot be written to a config.ini."""
-        known = [*SECTIONS, *COLUMN_SECTIONS, *IMU_PARAMETER_SECTIONS]
+        known_sections = [*SECTIONS, *COLUMN_SECTIONS, *IMU_PARAMETER_SECTIONS]
         for section, keys in self.values.items():
-            if section not in known:
+            if section not in known_sections:
                 raise ConfigurationError(
                     f"configuration {self.path}: unknown section [{section}]"
-                    f"{_suggestion(section, known)}"
+                    f"{_suggestion(section, known_sections)}"
                 )
             for key, text in keys.items():
                 # Such a value would change when it is read back from the config.ini in the results.

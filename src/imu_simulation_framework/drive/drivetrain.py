@@ -360,17 +360,17 @@ class AckermannDrivetrain(Drivetrain):
         """Limit the curvature to the steering limit, then the velocities to the wheel limits."""
         max_yaw_rate = abs(v) / self.min_turning_radius
         yaw_rate = min(max(yaw_rate, -max_yaw_rate), max_yaw_rate)
-        excess = max(1.0, (abs(v) + self.half_track * abs(yaw_rate)) / self.rim_velocity)
-        return v / excess, yaw_rate / excess
+        speed_ratio = max(1.0, (abs(v) + self.half_track * abs(yaw_rate)) / self.rim_velocity)
+        return v / speed_ratio, yaw_rate / speed_ratio
 
     def reachable(self, commands, former, period):
         """Limit the steering rate, and adapt the wheel velocities to the limited angles."""
         left, right, *desired = commands
         present = former[len(WHEELS) :]
-        turns = [0.0 if math.isnan(goal) else goal - now for goal, now in zip(desired, present)]
+        turns = [0.0 if math.isnan(goal) else goal - angle for goal, angle in zip(desired, present)]
         largest = max(map(abs, turns))
         share = min(1.0, self.max_steering_rate * period / largest) if largest else 1.0
-        angles = [float(now + share * turn) for now, turn in zip(present, turns)]
+        angles = [float(angle + share * turn) for angle, turn in zip(present, turns)]
         v, _ = self.roll(left, right)
         wheels = self.wheels(v, v * self.curvature(angles))
         return (*map(float, wheels), *angles)

@@ -55,11 +55,11 @@ def documented_arguments() -> dict[str, tuple[str, str]]:
         Description and default value by name.
     """
     # The XML is read directly, because roslaunch would report command-line values as defaults.
-    here = str(package_share())
+    package_folder = str(package_share())
     return {
         argument.attrib["name"]: (
             argument.get("doc", ""),
-            argument.attrib["default"].replace(_HERE, here),
+            argument.attrib["default"].replace(_HERE, package_folder),
         )
         for argument in ElementTree.parse(launch_file()).getroot().findall("arg")
         if argument.get("default") is not None
@@ -88,11 +88,11 @@ def read_command_line(purpose: str, arguments) -> tuple[Any, dict[str, str]]:
     ConfigurationError
         See :func:`check_arguments`.
     """
-    known = documented_arguments()
-    width = max(map(len, known)) + 2
+    documented = documented_arguments()
+    width = max(map(len, documented)) + 2
     lines = [
         f"  {name + ':=':{width}}  {meaning}" + (f" (default: {default})" if default else "")
-        for name, (meaning, default) in known.items()
+        for name, (meaning, default) in documented.items()
     ]
     parser = ArgumentParser(
         description=f"{purpose}; print the result and exit with one of these codes: 0 after "
@@ -124,18 +124,18 @@ def check_arguments(given) -> dict[str, str]:
     ConfigurationError
         experiment.launch does not have the argument, or its value is not one of its choices.
     """
-    known = documented_arguments()
+    documented = documented_arguments()
     for argument in given:
         name, _, value = argument.partition(":=")
-        if not _ARGUMENT.fullmatch(argument) or name not in known:
+        if not _ARGUMENT.fullmatch(argument) or name not in documented:
             raise ConfigurationError(
-                f"{argument}: expected name:=value with one of {', '.join(sorted(known))}"
+                f"{argument}: expected name:=value with one of {', '.join(sorted(documented))}"
             )
         if name in CHOICES and value not in CHOICES[name]:
             raise ConfigurationError(f"{argument}: expected one of {', '.join(CHOICES[name])}")
         if "\0" in value:
             raise ConfigurationError(f"{name}:= contains a NUL character, expected none")
-    values = {name: default for name, (_, default) in known.items()}
+    values = {name: default for name, (_, default) in documented.items()}
     values.update(argument.split(":=", 1) for argument in given)
     return values
 
@@ -243,15 +243,15 @@ def folder_of_call(parameters: Mapping[str, Any]) -> Path:
 
 def _settings_of(text) -> Mapping[str, Any]:
     text = str(text)
-    given, expected = shorten(text), "expected {section: {key: value}}"
+    text_excerpt, expected = shorten(text), "expected {section: {key: value}}"
     try:
         settings = load_plain(text)
     except NOT_YAML as error:
         raise ConfigurationError(
-            f"settings:={given}: {expected}; {explain_yaml_error(error)}"
+            f"settings:={text_excerpt}: {expected}; {explain_yaml_error(error)}"
         ) from error
     if settings is None:
         return {}
     if not isinstance(settings, Mapping):
-        raise ConfigurationError(f"settings:={given}: {expected}")
+        raise ConfigurationError(f"settings:={text_excerpt}: {expected}")
     return settings

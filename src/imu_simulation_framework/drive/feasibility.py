@@ -78,4 +78,4 @@ def _too_fast(error: errors.TooFastError) -> Finding:
         settings = (("trajectory", "scale", f"{error.scale:.4g}"),)
     elif error.smoothing_window is not None:
         settings = (("trajectory", "smoothing_window", f"{error.smoothing_window:g}"),)
-    return Finding(faults.TOO_FAST, error.excess, grave=True, settings=settings)
+    return Finding(faults.TOO_FAST, error.excess, is_critical=True, settings=settings)

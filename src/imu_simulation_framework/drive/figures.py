@@ -42,19 +42,19 @@ def trajectory(comparison) -> Figure:
     Figure
         Described figure.
     """
-    wanted, driven, fixes = comparison.trajectory, comparison.ground_truth, comparison.fixes
+    trajectory, driven, fixes = comparison.trajectory, comparison.ground_truth, comparison.fixes
     figure = Figure("Trajectory", empty_message="There is no path to show.", width=7.0)
-    if not (len(wanted) or len(driven)):
+    if not (len(trajectory) or len(driven)):
         return figure
     figure.panel("y [m]", x="x [m]", equal=True, height=430)
     if fixes is not None and len(fixes):
         figure.points(fixes["x"], fixes["y"], colours.FIXES, "fixes as received", size=3)
-    if len(wanted):
-        figure.path(wanted["x"], wanted["y"], _WIDE_REFERENCE, "trajectory")
+    if len(trajectory):
+        figure.path(trajectory["x"], trajectory["y"], _WIDE_REFERENCE, "trajectory")
     if len(driven):
         look = {**style.REAL, "linewidth": 0.9, "zorder": 3}
         figure.path(driven["x"], driven["y"], look, "simulated robot")
-    _direction(figure, wanted if len(wanted) else driven)
+    _direction(figure, trajectory if len(trajectory) else driven)
     return figure
 
 
@@ -227,9 +227,9 @@ def _turned_from_start(result, trajectory):
     """Return the yaw offset [rad] of a reference from a trajectory that starts at zero yaw."""
     if len(trajectory) == 0:
         return float(result.reference_yaw.iloc[0])
-    wanted = np.interp(result.reference_yaw.index, trajectory.index, trajectory["yaw"])
-    apart = float(np.median(result.reference_yaw - wanted))
-    return apart + float(trajectory["yaw"].iloc[0])
+    trajectory_yaw = np.interp(result.reference_yaw.index, trajectory.index, trajectory["yaw"])
+    offset = float(np.median(result.reference_yaw - trajectory_yaw))
+    return offset + float(trajectory["yaw"].iloc[0])
 
 
 def yaw_error(comparison) -> Figure:
@@ -279,19 +279,19 @@ def yaw_errors_difference(comparison) -> Figure:
         _trend_title("Difference of yaw errors", comparison),
         empty_message="There is no difference to show: it requires a recorded and a simulated IMU.",
     )
-    found = comparison.difference
-    if found is not None:
+    difference = comparison.difference
+    if difference is not None:
         figure.panel("difference of yaw errors [deg]", height=300).zero_line()
-        values, look = np.degrees(found.difference), style.lighten(style.DIFFERENCE)
+        values, look = np.degrees(difference.difference), style.lighten(style.DIFFERENCE)
         figure.line(values.index, values, look, "recorded minus simulated")
-        _trend(figure, found.trend, style.DIFFERENCE, "trend")
+        _trend(figure, difference.trend, style.DIFFERENCE, "trend")
     return figure
 
 
 def _band_of_reference(figure, result, name, zero=0.0):
     if result.split is not None:
-        half = TWO_SIDED * np.degrees(result.split.band)
-        figure.band(half.index - zero, -half, half, colours.REFERENCE, 0.35, name)
+        half_width = TWO_SIDED * np.degrees(result.split.band)
+        figure.band(half_width.index - zero, -half_width, half_width, colours.REFERENCE, 0.35, name)
 
 
 def _trend(figure, trend, look, name):
@@ -488,8 +488,10 @@ def yaws(names, series, differences) -> Figure:
     title = "First yaw minus each of the others (thin), and trend (bold)"
     figure.panel("difference [deg]", title, height=260).zero_line()
     for difference in differences:
-        alone = f"{names[0]} alone" + (f" ({difference.name})" if len(differences) > 1 else "")
-        _band_of_reference(figure, difference.comparison, f"{alone}, 95 %", zero)
+        single_name = f"{names[0]} alone" + (
+            f" ({difference.name})" if len(differences) > 1 else ""
+        )
+        _band_of_reference(figure, difference.comparison, f"{single_name}, 95 %", zero)
     for difference, look in zip(differences, styles):
         error, trend = difference.comparison.error, difference.comparison.trend
         thin = {**style.lighten(look), "zorder": 1.5}
@@ -537,8 +539,8 @@ def yaw_error_spectra(errors, highest=np.inf) -> Figure:
     """
     title = "Power spectral densities of the yaw errors"
     figure = Figure(title, "frequency [Hz]", _TOO_FEW, share_y=True)
-    known = [error for error in errors if error.comparison.error_spectrum is not None]
-    errors = [row for row in known if np.any(row.comparison.error_spectrum.density > 0.0)]
+    with_spectrum = [error for error in errors if error.comparison.error_spectrum is not None]
+    errors = [row for row in with_spectrum if np.any(row.comparison.error_spectrum.density > 0.0)]
     for title, lines in _panels_of(errors) if errors else ():
         figure.panel("density [rad²/Hz]", title, log="xy", height=240 if title else 340)
         for error, look in lines:
@@ -558,9 +560,11 @@ def _panels_of(errors):
         return [("", list(zip(errors, style.line_styles(len(errors)))))]
     panels = []
     for drive in drives:
-        own = [error for error in errors if error.drive == drive]
-        count = sum(not error.recorded for error in own)
+        drive_errors = [error for error in errors if error.drive == drive]
+        count = sum(not error.recorded for error in drive_errors)
         simulated = iter(style.line_styles(count, style.SHADES, 1.3))
-        lines = [(error, style.REAL if error.recorded else next(simulated)) for error in own]
+        lines = [
+            (error, style.REAL if error.recorded else next(simulated)) for error in drive_errors
+        ]
         panels.append((drive if len(drives) > 1 else "", lines))
     return panels

@@ -190,8 +190,8 @@ def read_drives(
     for text in texts:
         drive = read_drive(text, config, step, settings)
         name, error = drive.observed.name, drive.observed.error
-        same = (d for d in drives if np.array_equal(d.observed.error, error, equal_nan=True))
-        twin = next(same, None)
+        matching = (d for d in drives if np.array_equal(d.observed.error, error, equal_nan=True))
+        twin = next(matching, None)
         if twin is not None:
             remarks.append(
                 f"{name}: has the same recorded yaw error as {twin.observed.name}, and is omitted"
@@ -369,14 +369,14 @@ def _compare(tables: _DriveTables) -> _ComparedImu:
     # If the lag were identified together with the error model, other terms would absorb its effect
     # except in sharp turns.
     process = None if comparison.split is None else comparison.split.process
-    late, _ = lateness(imu["yaw"], reference, UNKNOWN_LAG, process)
-    if late is None:
+    lag, _ = lateness(imu["yaw"], reference, UNKNOWN_LAG, process)
+    if lag is None:
         return _ComparedImu(imu, comparison, ())
-    imu = imu.set_axis(imu.index - late.shift, axis=0)
+    imu = imu.set_axis(imu.index - lag.shift, axis=0)
     comparison = compare_yaw(imu["yaw"], reference["yaw"], settings, reference)
-    direction = "late" if late.shift > 0.0 else "early"
+    direction = "late" if lag.shift > 0.0 else "early"
     remark = (
-        f"the IMU is {abs(late.shift):.3g} s {direction} relative to the reference, and this "
+        f"the IMU is {abs(lag.shift):.3g} s {direction} relative to the reference, and this "
         "offset is removed"
     )
     return _ComparedImu(imu, comparison, (remark,))

@@ -103,17 +103,17 @@ def prepare_drive(configuration: Configuration, recorded: Recorded | None = None
 
     fixes = _select_fixes(part, recorded.report.fixes, settings)
     driven = _place(part, settings)
-    untaken = (
+    unused_advice = (
         wheel_limits.describe_impossible_turn(driven, robot.drivetrain)
         if settings.check_limits
         else ""
     )
-    if settings.rolling or untaken:
+    if settings.rolling or unused_advice:
         rolled = wheel_limits.roll_along(driven, robot)
         deviations["rolling"] = trajectory.smoothing_effect(driven, rolled)
         driven = rolled
-        if untaken:
-            _ensure_followed(untaken, deviations["rolling"])
+        if unused_advice:
+            _ensure_followed(unused_advice, deviations["rolling"])
     if settings.check_limits:
         wheel_limits.check_limits(
             driven,
@@ -123,7 +123,9 @@ def prepare_drive(configuration: Configuration, recorded: Recorded | None = None
             present_window=settings.smoothing_window,
         )
     turn_remarks = (
-        [f"{untaken}: the robot follows the drive as closely as possible"] if untaken else []
+        [f"{unused_advice}: the robot follows the drive as closely as possible"]
+        if unused_advice
+        else []
     )
     return PreparedDrive(
         name=drive_name(configuration),
@@ -141,13 +143,13 @@ def prepare_drive(configuration: Configuration, recorded: Recorded | None = None
     )
 
 
-def _ensure_followed(untaken: str, effect: SmoothingEffect) -> None:
+def _ensure_followed(unused_advice: str, effect: SmoothingEffect) -> None:
     """Reject a drive if the yaw of a steered robot would deviate too far from the reference."""
     if effect.yaw_maximum > MAX_YAW_DEVIATION:
         raise TrajectoryError(
-            f"The robot cannot follow the trajectory: {untaken}; even on the closest feasible "
-            f"path, its heading would deviate by up to {np.degrees(effect.yaw_maximum):.0f} deg; "
-            "crop that part or choose another robot"
+            f"The robot cannot follow the trajectory: {unused_advice}; even on the closest "
+            "feasible path, its heading would deviate by up to "
+            f"{np.degrees(effect.yaw_maximum):.0f} deg; crop that part or choose another robot"
         )
 
 
@@ -188,8 +190,8 @@ def _select_fixes(
     start, stop = float(poses.index[0]), float(poses.index[-1])
     fixes = fixes[(fixes.index >= start) & (fixes.index <= stop)]
     # The first pose determines the transformation of all GNSS fixes.
-    together = pd.concat([poses.iloc[:1][["x", "y", "yaw"]], fixes.assign(yaw=0.0)])
-    placed = _place(together, settings).iloc[1:][["x", "y"]]
+    poses_and_fixes = pd.concat([poses.iloc[:1][["x", "y", "yaw"]], fixes.assign(yaw=0.0)])
+    placed = _place(poses_and_fixes, settings).iloc[1:][["x", "y"]]
     placed.index = pd.Index(fixes.index.to_numpy(dtype=float) - start, name="time")
     return placed
 

@@ -327,7 +327,7 @@ def previous_summary(folder) -> dict:
     return summary
 
 
-def settings_of(previous, path, **chosen) -> ComparisonSettings:
+def settings_of(previous, path, **overrides) -> ComparisonSettings:
     """Return the settings for a new evaluation, based on the previous summary.
 
     Parameters
@@ -355,14 +355,14 @@ def settings_of(previous, path, **chosen) -> ComparisonSettings:
     recorded = {
         name: earlier[key]
         for name, key in SETTINGS.items()
-        if chosen.get(name) is None and earlier.get(key) is not None
+        if overrides.get(name) is None and earlier.get(key) is not None
     }
     try:
         ComparisonSettings(**recorded)
     except ConfigurationError as error:
         raise unusable(path, f"comparison_settings: {error}") from error
-    chosen = {name: value for name, value in chosen.items() if value is not None}
-    return ComparisonSettings(**recorded, **chosen)
+    overrides = {name: value for name, value in overrides.items() if value is not None}
+    return ComparisonSettings(**recorded, **overrides)
 
 
 def described_run(previous, path) -> RunDescription:
@@ -392,8 +392,10 @@ def described_run(previous, path) -> RunDescription:
         if counts.get("expected_according_to") == "simulator":
             count = counts.get("expected")
             if not (isinstance(count, int) and 0 <= count < MAX_MESSAGES):
-                wrong = f"messages: the count of {name} is {quote(count)}, expected a whole number"
-                raise unusable(path, wrong)
+                mismatch = (
+                    f"messages: the count of {name} is {quote(count)}, expected a whole number"
+                )
+                raise unusable(path, mismatch)
             expected[name] = count
     # The experiment was interrupted before its summary was written.
     facts = previous.get("run", {}) if previous else {"completed": False}
@@ -529,14 +531,16 @@ def drift_sentence(summary) -> str:
     drift, recorded = (imu.get("drift_rad_per_s") for imu in (simulated, real))
     if drift is None:
         return ""
-    own = f"{60.0 * math.degrees(abs(drift)):.2g} deg/min"
+    drift_text = f"{60.0 * math.degrees(abs(drift)):.2g} deg/min"
     if recorded is None:
-        return f"the simulated IMU drifts by {own}; there is no recorded IMU to compare it with"
+        return (
+            f"the simulated IMU drifts by {drift_text}; there is no recorded IMU to compare it with"
+        )
     reference = real.get("reference") or {}
     uncertainty = TWO_SIDED * reference.get("drift_std_rad_per_s", 0.0)
     if abs(recorded) <= max(uncertainty, 1e-12):
         return (
-            f"the simulated IMU drifts by {own}; the drift of the recorded IMU is below its "
+            f"the simulated IMU drifts by {drift_text}; the drift of the recorded IMU is below its "
             f"uncertainty of {60.0 * math.degrees(uncertainty):.2g} deg/min"
         )
     times = f"{abs(drift / recorded):.2g} times"
@@ -572,8 +576,8 @@ def parts_of_rms(reference) -> tuple[str, str]:
     if None in values:
         words = UNKNOWN
     else:
-        own, low, high = (f"{factor * value:.2f}" for value in values)
-        words = f"{own} ({low} to {high}) deg" if values[1] > 0.0 else f"< {high} deg"
+        value_text, low, high = (f"{factor * value:.2f}" for value in values)
+        words = f"{value_text} ({low} to {high}) deg" if values[1] > 0.0 else f"< {high} deg"
     return _number(reference["rms_rad"], "deg", factor), words
 
 
@@ -592,11 +596,11 @@ def _longest_common_length(imus, key, length):
     return max(set.intersection(*lengths), default=None) if lengths else None
 
 
-def _relative(statistics, key, length, wanted) -> str:
-    if wanted is None:
+def _relative(statistics, key, length, interval_length) -> str:
+    if interval_length is None:
         return ""
     for entry in statistics.get(key) or ():
-        if entry[length] == wanted:
+        if entry[length] == interval_length:
             return _number(entry["rms_rad"], "deg", math.degrees(1.0))
     return "-"
 

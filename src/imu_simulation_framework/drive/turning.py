@@ -97,5 +97,9 @@ def identify_turning(parameters: RobotParameters, simulator) -> RobotParameters:
         "half_track": half_track_ratio * drivetrain.half_track,
         "sideslip_time": float(np.clip(np.median(np.divide(sideslips, rates)), -1.0, 1.0)),
     }
-    known: dict[str, Any] = {name: identified[name] for name in parameters.unknown_turning}
-    return replace(parameters, drivetrain=replace(drivetrain, **known), unknown_turning=())
+    identified_turning: dict[str, Any] = {
+        name: identified[name] for name in parameters.unknown_turning
+    }
+    return replace(
+        parameters, drivetrain=replace(drivetrain, **identified_turning), unknown_turning=()
+    )

@@ -112,15 +112,19 @@ def yaw_differences(
     for name, yaw in zip(names[1:], yaws[1:]):
         is_apart = yaw.index[0] > first.index[-1] or yaw.index[-1] < first.index[0]
         offset = float(first.index[0] - yaw.index[0]) if is_apart else 0.0
-        moved = pd.Series(yaw.to_numpy(), index=yaw.index.to_numpy(dtype=float) + offset)
-        shift = find_time_shift(moved.index, moved, first.index, first, settings.max_shift)
-        comparison = compare_yaw(moved, first, settings, poses)
+        shifted_yaw = pd.Series(yaw.to_numpy(), index=yaw.index.to_numpy(dtype=float) + offset)
+        shift = find_time_shift(
+            shifted_yaw.index, shifted_yaw, first.index, first, settings.max_shift
+        )
+        comparison = compare_yaw(shifted_yaw, first, settings, poses)
         if comparison is None or len(comparison.error) < MIN_SAMPLES:
             raise RecordingError(
                 f"{name}: has fewer than {MIN_SAMPLES} samples in the time range of {names[0]}"
             )
-        turned = _rms_with_sign_turned(comparison, moved, first, settings, poses)
-        differences.append(YawDifference(name, comparison, shift, offset, turned))
+        rms_with_opposite_sign = _rms_with_sign_turned(
+            comparison, shifted_yaw, first, settings, poses
+        )
+        differences.append(YawDifference(name, comparison, shift, offset, rms_with_opposite_sign))
     return differences
 
 
@@ -129,10 +133,10 @@ def _rms_with_sign_turned(comparison, yaw, first, settings, poses) -> float | No
     rms = comparison.statistics.rms
     if rms < _MIN_RMS:
         return None
-    turned = compare_yaw(-yaw, first, settings, poses)
-    if turned is None or _MIN_RMS_RATIO * turned.statistics.rms > rms:
+    opposite_comparison = compare_yaw(-yaw, first, settings, poses)
+    if opposite_comparison is None or _MIN_RMS_RATIO * opposite_comparison.statistics.rms > rms:
         return None
-    return float(turned.statistics.rms)
+    return float(opposite_comparison.statistics.rms)
 
 
 def differences_table(differences: Sequence[YawDifference]) -> pd.DataFrame:
@@ -220,11 +224,11 @@ def describe_jumps(names: Sequence[str], yaws: Sequence[pd.Series]) -> Iterator[
     for name, yaw in zip(names, yaws):
         table = jumps(yaw)
         if len(table):
-            time, (turn, within) = table.index[0], table.iloc[0]
+            time, (turn, interval) = table.index[0], table.iloc[0]
             times = "once" if len(table) == 1 else f"{len(table)} times, the first"
             yield (
                 f"{name}: jumps {times} at {time - yaw.index[0]:.3f} s after its start, by "
-                f"{np.degrees(turn):.1f} deg within {within:.3f} s, faster than "
+                f"{np.degrees(turn):.1f} deg within {interval:.3f} s, faster than "
                 f"{np.degrees(FASTEST_TURN):.0f} deg/s; this affects differences, delay and "
                 "correlation"
             )

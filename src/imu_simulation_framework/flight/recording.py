@@ -144,8 +144,8 @@ def _clean(
 def _refuse_gaps(samples: Samples, times: np.ndarray, places: np.ndarray) -> None:
     """Reject a flight with a long time gap between samples."""
     steps = np.diff(times)
-    usual = float(np.median(steps))
-    longest = max(LONGEST_GAP * usual, MIN_GAP)
+    median_step = float(np.median(steps))
+    longest = max(LONGEST_GAP * median_step, MIN_GAP)
     if len(steps) and np.max(steps) > longest:
         row = int(np.argmax(steps))
         raise RecordingError(
@@ -473,13 +473,14 @@ def _refuse_contradiction(samples: Samples, states: FlightStates) -> None:
     duration = states.time[lag:] - states.time[:-lag]
     errors = np.linalg.norm(difference[lag:] - difference[:-lag], axis=1) / duration
     speed = float(np.sqrt(np.mean(np.sum(np.asarray(states.velocity) ** 2, axis=1))))
-    usual = float(np.median(errors))
+    median_error = float(np.median(errors))
     least, share = _MAX_CONTRADICTION
-    if usual > max(least, share * speed):
+    if median_error > max(least, share * speed):
         raise RecordingError(
             f"{samples.source}: the median difference between the velocities and the derivative of "
-            f"the positions is {usual:.3g} m/s at a speed of {speed:.3g} m/s, expected at most "
-            f"{max(least, share * speed):.3g} m/s; check the directions and units of the velocities"
+            f"the positions is {median_error:.3g} m/s at a speed of {speed:.3g} m/s, expected at "
+            f"most {max(least, share * speed):.3g} m/s; check the directions and units of the "
+            "velocities"
         )
 
 

@@ -448,8 +448,8 @@ class _Reception:
             raise SimulatorError(f"{self._source}: all packets have the same time")
         period = self._period
         if period is None:
-            usual = float(np.median(np.diff(time)))
-            period = (time[-1] - time[0]) / max(1, round((time[-1] - time[0]) / usual))
+            median_step = float(np.median(np.diff(time)))
+            period = (time[-1] - time[0]) / max(1, round((time[-1] - time[0]) / median_step))
         counts = np.rint((time - time[0]) / period)
         even_times = time[0] + counts * period
         if np.max(np.abs(even_times - time)) > _MAX_UNEVENNESS * period or np.any(

@@ -13,8 +13,8 @@ from typing import Callable, Mapping, NamedTuple, Sequence
 import numpy as np
 import pandas as pd
 
+from ..core.deprecated import deprecated_names
 from ..sensors.measured import CLASS_ORIGIN, CLASS_SUFFIX, SHEET
-from .deprecated import deprecated_names
 from .model import imu_error_sources
 from .model.distribution import ErrorDistribution, estimate_survivals
 from .model.sources import KnownError, RandomConstant
@@ -32,7 +32,7 @@ MIN_EXCESS = 1.05
 KNOWN, UNITS, STARTS, DRIVE = "known", "between units", "between switch-ons", "within a drive"
 
 
-@deprecated_names(by="time_at")
+@deprecated_names(by="time_at", stays="probability_within")
 class FirstPassage(NamedTuple):
     """Distribution of the time at which drives first exceed the limit of the yaw error.
 
@@ -40,14 +40,14 @@ class FirstPassage(NamedTuple):
     ----------
     time : numpy.ndarray
         Times since the start of the model, shape (n,) [s].
-    stays : numpy.ndarray
+    probability_within : numpy.ndarray
         Probability that the limit has not been exceeded yet, shape (n,).
     half_width : numpy.ndarray
-        Half width of the 95 % confidence interval of ``stays``, shape (n,).
+        Half width of the 95 % confidence interval of ``probability_within``, shape (n,).
     """
 
     time: np.ndarray
-    stays: np.ndarray
+    probability_within: np.ndarray
     half_width: np.ndarray
 
     def time_at(self, probability: float) -> float:
@@ -63,7 +63,7 @@ class FirstPassage(NamedTuple):
         float
             Time [s]; infinite if it is after the last time.
         """
-        return self._first_time(self.stays, probability)
+        return self._first_time(self.probability_within, probability)
 
     def interval(self, probability: float) -> tuple[float, float]:
         """Return the 95 % confidence interval of :meth:`time_at`.
@@ -78,11 +78,14 @@ class FirstPassage(NamedTuple):
         tuple of float
             Lower and upper end [s].
         """
-        low, high = self.stays - self.half_width, self.stays + self.half_width
+        low, high = (
+            self.probability_within - self.half_width,
+            self.probability_within + self.half_width,
+        )
         return self._first_time(low, probability), self._first_time(high, probability)
 
-    def _first_time(self, stays: np.ndarray, probability: float) -> float:
-        passed = np.flatnonzero(stays <= 1.0 - probability)
+    def _first_time(self, probability_within: np.ndarray, probability: float) -> float:
+        passed = np.flatnonzero(probability_within <= 1.0 - probability)
         return float(self.time[passed[0]]) if len(passed) else math.inf
 
 
@@ -177,8 +180,10 @@ class HeadingAnswer(NamedTuple):
             factor :data:`MIN_EXCESS`, the line also contains the earlier one and its time.
         """
         limit_text = f"{math.degrees(limit):g} deg"
-        stays = float(self.first_passage.stays[-1])
-        holds = "more than 99.9" if stays > 0.9995 else f"{100.0 * stays:.3g}"
+        probability_within = float(self.first_passage.probability_within[-1])
+        holds = (
+            "more than 99.9" if probability_within > 0.9995 else f"{100.0 * probability_within:.3g}"
+        )
         words = (
             f"{name}: stays within {limit_text} for all {seconds(self.first_passage.time[-1])} in "
             f"{holds} % of drives; at the end {self._percentile_words()}{self._largest_words()}; "
@@ -383,16 +388,16 @@ def _answer(
     improvements: tuple[Improvement, ...],
     limit: float,
 ) -> HeadingAnswer:
-    stays, half_width = survival
+    probability_within, half_width = survival
     within = model.probability_within(limit)
     # The probability of being within the limit at a single time is exact. It is an upper bound on
     # the probability of staying within the limit until then.
-    stays = np.minimum.accumulate(np.minimum(stays, within))
+    probability_within = np.minimum.accumulate(np.minimum(probability_within, within))
     return HeadingAnswer(
         percentile_50=model.absolute_quantile(0.5),
         percentile_95=model.absolute_quantile(0.95),
         within=float(within[-1]),
-        first_passage=FirstPassage(model.time - model.time[0], stays, half_width),
+        first_passage=FirstPassage(model.time - model.time[0], probability_within, half_width),
         causes=rank_causes(model),
         improvements=improvements,
         largest=_largest_error(model),

@@ -226,8 +226,8 @@ def _decimate(times: np.ndarray, reference_times: np.ndarray) -> np.ndarray:
     upper = np.clip(np.searchsorted(times, reference_times), 1, len(times) - 1)
     is_before_nearer = reference_times - times[upper - 1] < times[upper] - reference_times
     inside = (reference_times >= times[0]) & (reference_times <= times[-1])
-    chosen = np.unique((upper - is_before_nearer)[inside])
-    return chosen if len(chosen) > 2 else every
+    nearest = np.unique((upper - is_before_nearer)[inside])
+    return nearest if len(nearest) > 2 else every
 
 
 def _median_variance_ratio(times: np.ndarray, correlation_time: float) -> float:

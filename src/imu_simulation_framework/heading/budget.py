@@ -99,11 +99,12 @@ def fuse_budgets(imu: Budget, odometer: Budget) -> Budget:
     model = FusedYawError(imu.model, odometer.model)
     name = f"{imu.name} + {odometer.name}"
     remarks = [FUSION_REMARK]
-    known = math.degrees(abs(model.mean()[-1]))
-    if known > NOTABLE_SHARE * math.degrees(final_std(model)):
+    known_error = math.degrees(abs(model.mean()[-1]))
+    if known_error > NOTABLE_SHARE * math.degrees(final_std(model)):
         remarks.append(
-            f"{name}: {known:.3g} deg of its error are errors that a file states as values, which "
-            "the estimator does not know; state them as standard deviations to have them estimated"
+            f"{name}: {known_error:.3g} deg of its error are errors that a file states as values, "
+            "which the estimator does not know; state them as standard deviations to have them "
+            "estimated"
         )
     return Budget(name, None, model, remarks, ())
 

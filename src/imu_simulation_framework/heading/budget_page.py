@@ -175,11 +175,11 @@ def _causes(budgets):
 
 def _budget_sentence(budget, limit):
     last = np.degrees(budget.model.bands([0.95]).iloc[-1])
-    within = float(budget.model.probability_within(limit)[-1])
-    often = f"{100.0 * within:.3g} %"
-    if within > 0.9995:
+    share_within = float(budget.model.probability_within(limit)[-1])
+    often = f"{100.0 * share_within:.3g} %"
+    if share_within > 0.9995:
         often = "more than 99.9 %"
-    elif within < 0.0005:
+    elif share_within < 0.0005:
         often = "less than 0.1 %"
     return (
         f"{budget.name}: 95 % of all drives end between {last['lower_95']:.2f} and "

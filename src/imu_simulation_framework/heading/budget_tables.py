@@ -120,8 +120,8 @@ def summary_table(budgets: Sequence[Budget], answers: Sequence[HeadingAnswer]) -
 def _summary(budget: Budget, answer: HeadingAnswer) -> dict[str, Any]:
     bands = budget.model.bands(()).iloc[-1].map(math.degrees)
     passage = answer.first_passage
-    stays, half_width = passage.stays[-1], passage.half_width[-1]
-    has_interval = 0.0005 <= stays <= 0.9995 and half_width > 0.0
+    probability_within, half_width = passage.probability_within[-1], passage.half_width[-1]
+    has_interval = 0.0005 <= probability_within <= 0.9995 and half_width > 0.0
     interval = f" +- {100.0 * half_width:.1g}" if has_interval else ""
     return {
         "imu": budget.name,
@@ -130,7 +130,7 @@ def _summary(budget: Budget, answer: HeadingAnswer) -> dict[str, Any]:
         "percentile_50": math.degrees(answer.percentile_50),
         "percentile_95": math.degrees(answer.percentile_95),
         "within": table_text.format_percent(answer.within),
-        "always": table_text.format_percent(stays) + interval,
+        "always": table_text.format_percent(probability_within) + interval,
         "early": _time_words(passage, EARLY_SHARE),
         "median": _time_words(passage, 0.5),
     }

@@ -43,13 +43,13 @@ class BinFault(NamedTuple):
         Index of the first bin of the jump or outlier.
     size : float
         Estimated magnitude with its sign [rad].
-    stays : bool
+    persists : bool
         Whether the fault is a jump, which persists, or an outlier.
     """
 
     bin: int
     size: float
-    stays: bool
+    persists: bool
 
 
 class _StrengthSet(NamedTuple):
@@ -230,9 +230,9 @@ class DriftPosterior:
     def _set_variance(
         self, strengths: _StrengthSet, observed: np.ndarray, zero: np.ndarray
     ) -> float:
-        moved = zero - self._binned.start.weights
-        constants = strengths.constants * (self._curves.T @ moved)
-        walk = moved @ strengths.covariance @ moved
+        zero_weights = zero - self._binned.start.weights
+        constants = strengths.constants * (self._curves.T @ zero_weights)
+        walk = zero_weights @ strengths.covariance @ zero_weights
         return observed @ self._reference @ observed + walk + constants @ constants
 
     def largest_fault(self) -> BinFault | None:
@@ -256,7 +256,7 @@ class DriftPosterior:
             np.cumsum(np.cumsum(inverse[::-1, ::-1], axis=0), axis=1)[::-1, ::-1]
         )
         candidates = []
-        for stays, score, information in (
+        for persists, score, information in (
             (False, residual, np.diag(inverse)),
             (True, step_score[1:], step_information[1:]),
         ):
@@ -264,7 +264,9 @@ class DriftPosterior:
             significance = np.abs(score) / np.sqrt(information)
             if len(significance):
                 place = int(np.argmax(significance))
-                fault = BinFault(place + stays, float(score[place] / information[place]), stays)
+                fault = BinFault(
+                    place + persists, float(score[place] / information[place]), persists
+                )
                 candidates.append((significance[place], fault))
         largest, fault = max(candidates)
         return fault if largest > _FAULT_THRESHOLD else None

@@ -85,11 +85,11 @@ class Moments:
             Moments of all values.
         """
         count = self.count + other.count
-        away = other.mean - self.mean
+        mean_difference = other.mean - self.mean
         return Moments(
             count,
-            self.mean + away * (other.count / count),
-            self.squares + other.squares + away**2 * (self.count * other.count / count),
+            self.mean + mean_difference * (other.count / count),
+            self.squares + other.squares + mean_difference**2 * (self.count * other.count / count),
         )
 
     @property

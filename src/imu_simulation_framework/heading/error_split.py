@@ -61,13 +61,13 @@ class Fault(NamedTuple):
         Time of the bin of the jump or outlier [s].
     size : float
         Approximate magnitude with its sign [rad].
-    stays : bool
+    persists : bool
         Whether the fault is a jump, which persists, or an outlier.
     """
 
     time: float
     size: float
-    stays: bool
+    persists: bool
 
 
 @dataclass(frozen=True)
@@ -253,9 +253,9 @@ def _posterior_without_faults(binned: BinnedError) -> tuple[DriftPosterior, tupl
         if fault is None:
             break
         curve = np.zeros(len(binned.time))
-        curve[fault.bin : None if fault.stays else fault.bin + 1] = fault.size
+        curve[fault.bin : None if fault.persists else fault.bin + 1] = fault.size
         covariance += np.outer(curve, curve)
-        faults.append(Fault(float(binned.time[fault.bin]), abs(fault.size), fault.stays))
+        faults.append(Fault(float(binned.time[fault.bin]), abs(fault.size), fault.persists))
         posterior = DriftPosterior(binned, covariance)
     return posterior, tuple(faults)
 

@@ -72,7 +72,7 @@ def propose_improvements(
     for action, other in _other_uses(imu, operation):
         try:
             improved = imu_error_sources.yaw_error_model(
-                imu, other.moved(motion), operation=other, **arguments
+                imu, other.insert_stops(motion), operation=other, **arguments
             )
         except FrameworkError:
             continue  # this motion cannot include stops
@@ -85,8 +85,8 @@ def propose_improvements(
     if part is not None and _is_gyroscope_alone(imu):
         improvements.append(part)
     limit = WORTH * model.absolute_quantile(0.95)
-    worth = [improvement for improvement in improvements if improvement.percentile_95 < limit]
-    return tuple(sorted(worth, key=lambda improvement: improvement.percentile_95))
+    worthwhile = [improvement for improvement in improvements if improvement.percentile_95 < limit]
+    return tuple(sorted(worthwhile, key=lambda improvement: improvement.percentile_95))
 
 
 def _calibrated(model: YawErrorModel) -> Iterator[tuple[str, YawErrorModel]]:
@@ -149,8 +149,12 @@ def better_part(
         name: model.absolute_quantile(0.95)
         for name, model in yaw_error_models(parts, motion, at, operation, sample)
     }
-    keeping = {name: size for name, size in sizes.items() if size <= limit}
-    name = max(keeping, key=keeping.__getitem__) if keeping else min(sizes, key=sizes.__getitem__)
+    within_limit = {name: size for name, size in sizes.items() if size <= limit}
+    name = (
+        max(within_limit, key=within_limit.__getitem__)
+        if within_limit
+        else min(sizes, key=sizes.__getitem__)
+    )
     size = sizes[name]
     if period is not None:
         part = {name: parts[name]}

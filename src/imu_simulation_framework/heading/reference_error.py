@@ -179,8 +179,8 @@ class ReferenceError:
         covariance = np.outer(std, std) * np.exp(-distance / self.correlation_time)
         covariance += self.lag**2 * np.outer(rate, rate)
         if self.slip:
-            turned = np.interp(time, self.time, self.absolute_turn)
-            covariance += self.slip**2 * np.minimum.outer(turned, turned)
+            turned_angle = np.interp(time, self.time, self.absolute_turn)
+            covariance += self.slip**2 * np.minimum.outer(turned_angle, turned_angle)
         return covariance + self.turn_error**2 * np.outer(turn, turn)
 
     def covariance_of_means(self, time: np.ndarray, begins: np.ndarray) -> np.ndarray:
@@ -218,8 +218,8 @@ class ReferenceError:
         for constant, curve in ((self.lag, rate), (self.turn_error, turn)):
             covariance += constant**2 * np.outer(means(curve), means(curve))
         if self.slip:
-            turned = np.interp(time, self.time, self.absolute_turn)
-            covariance += self.slip**2 * walk_of_means(turned, begins)
+            turned_angle = np.interp(time, self.time, self.absolute_turn)
+            covariance += self.slip**2 * walk_of_means(turned_angle, begins)
         return covariance
 
     def draw(self, runs: int, random: np.random.Generator) -> np.ndarray:
@@ -270,10 +270,10 @@ class ReferenceError:
             change = np.interp(ends, self.time, curve) - np.interp(starts, self.time, curve)
             variance += (constant * change) ** 2
         if self.slip:
-            begun, ended = (
+            turn_at_start, turn_at_end = (
                 np.interp(instants, self.time, self.absolute_turn) for instants in (starts, ends)
             )
-            variance += self.slip**2 * np.abs(ended - begun)
+            variance += self.slip**2 * np.abs(turn_at_end - turn_at_start)
         return variance
 
 
@@ -333,10 +333,12 @@ def expected_spectrum(reference: ReferenceError, time: np.ndarray) -> Spectrum |
     drawn = reference.draw(_SPECTRA, np.random.default_rng(_SEED))
     errors = (np.interp(time, reference.time, error) for error in drawn)
     spectra = [power_spectral_density(time, error) for error in errors]
-    known = [spectrum for spectrum in spectra if spectrum is not None]
-    if not known:
+    known_spectra = [spectrum for spectrum in spectra if spectrum is not None]
+    if not known_spectra:
         return None
-    return replace(known[0], density=np.mean([spectrum.density for spectrum in known], axis=0))
+    return replace(
+        known_spectra[0], density=np.mean([spectrum.density for spectrum in known_spectra], axis=0)
+    )
 
 
 def _turning(heading: pd.Series, time: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -173,8 +173,8 @@ def requirements(
         )
         effect = np.hypot(model.mean()[-1] - ideal_error, np.sqrt(model.variance()[-1]))
         # Rounding leaves a small remainder if the motion does not excite the error.
-        alone = allowed / effect if effect > 1e-9 * size else np.inf
-        rows.append((requirement.name, requirement.unit, alone))
+        limit_alone = allowed / effect if effect > 1e-9 * size else np.inf
+        rows.append((requirement.name, requirement.unit, limit_alone))
     table = pd.DataFrame(rows, columns=["name", "unit", "alone"]).set_index("name")
     excited = int(np.sum(np.isfinite(table["alone"])))
     # Variances of independent errors add up.

@@ -26,7 +26,7 @@ STEPS = 60
 
 
 def model_step(
-    at: float, moved: Motion | EarthMotion, operation: Operation, steps: int = STEPS
+    at: float, motion: Motion | EarthMotion, operation: Operation, steps: int = STEPS
 ) -> float:
     """Choose the time step of a yaw error model such that stops begin and end at steps.
 
@@ -34,7 +34,7 @@ def model_step(
     ----------
     at : float
         Evaluation time since the motion's start [s].
-    moved : Motion or EarthMotion
+    motion : Motion or EarthMotion
         Motion with its stops.
     operation : Operation
         Standstill, stops and warm-up of the gyroscope.
@@ -54,7 +54,7 @@ def model_step(
     elif operation.detects:
         stop_step = 0.25 * operation.min_stop
     else:
-        stops = operation.standstills(moved)
+        stops = operation.standstills(motion)
         stop_step = 0.25 * min((stop.end - stop.start for stop in stops), default=math.inf)
     if stop_step >= max_step and inserted is None:
         return max_step
@@ -63,7 +63,7 @@ def model_step(
 
 def yaw_error_models(
     imus: Mapping[str, ImuSpecification],
-    moved: Motion | EarthMotion,
+    motion: Motion | EarthMotion,
     at: float,
     operation: Operation,
     sample: float | None,
@@ -75,7 +75,7 @@ def yaw_error_models(
     ----------
     imus : mapping of str to ImuSpecification
         IMUs by name.
-    moved : Motion or EarthMotion
+    motion : Motion or EarthMotion
         Motion with its stops.
     at : float
         Last time of the models since the motion's start [s].
@@ -93,10 +93,10 @@ def yaw_error_models(
     model : YawErrorModel
         Yaw error model of the IMU.
     """
-    period = model_step(at, moved, operation) if period is None else period
+    period = model_step(at, motion, operation) if period is None else period
     for name, imu in imus.items():
         model = imu_error_sources.yaw_error_model(
-            imu, moved, period, sample=sample, operation=operation
+            imu, motion, period, sample=sample, operation=operation
         )
         yield name, model.until(min(round(at / period) + 1, len(model.time)))
 
@@ -149,15 +149,15 @@ def which_imu(
         If the motion ends before that time, or ``imus`` is empty.
     """
     operation = Operation() if operation is None else operation
-    moved = operation.moved(motion)
+    motion_with_stops = operation.insert_stops(motion)
     if not imus:
         raise ConfigurationError("imus is empty, expected at least one IMU")
-    if not 0.0 < at <= moved.duration * (1.0 + 1e-9):
+    if not 0.0 < at <= motion_with_stops.duration * (1.0 + 1e-9):
         raise ConfigurationError(
-            f"the motion lasts {moved.duration:.6g} s, expected at least {at:g} s"
+            f"the motion lasts {motion_with_stops.duration:.6g} s, expected at least {at:g} s"
         )
     rows, normals = {}, RunNormals(1, _MAX_NORMALS)
-    for name, model in yaw_error_models(imus, moved, at, operation, sample):
+    for name, model in yaw_error_models(imus, motion_with_stops, at, operation, sample):
         probability_within = min(
             model.probability_always_within(limit, runs, normals)[0],
             float(model.probability_within(limit)[-1]),

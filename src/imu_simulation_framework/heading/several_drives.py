@@ -205,17 +205,17 @@ def pooled_verdict(
     corrected = holm([test.p_value for test in tests])
     tests = [replace(test, adjusted=float(p)) for test, p in zip(tests, corrected)]
     smallest = [drive.smallest for drive in judgements]
-    alone = min(1.0, 2.0 * count * min(smallest))
-    together = min(1.0, 2.0 * float(min(corrected))) if one_unit else math.nan
+    smallest_of_drives = min(1.0, 2.0 * count * min(smallest))
+    smallest_together = min(1.0, 2.0 * float(min(corrected))) if one_unit else math.nan
     rarest = min(tests, key=lambda test: test.p_value)
     ratios = ", ".join(f"{STATISTICS[test.name][0]} {test.observed:.2g}" for test in tests)
     summary = f"Rms over {count} drives, relative to the rms of the model: {ratios}"
-    figures = f"all drives together {together:.2g}, " if one_unit else ""
-    figures = f"corrected p-values: {figures}most extreme drive {alone:.2g}"
+    figures = f"all drives together {smallest_together:.2g}, " if one_unit else ""
+    figures = f"corrected p-values: {figures}most extreme drive {smallest_of_drives:.2g}"
     limit = 1.0 - judgements[0].level + 1e-12
-    rejected = alone <= limit or together <= limit
+    rejected = smallest_of_drives <= limit or smallest_together <= limit
     verdict, words = "not rejected", "this model is not rejected"
-    if rejected and together <= alone:
+    if rejected and smallest_together <= smallest_of_drives:
         verdict = manner_of_statistic(replace(rarest, name="rms"))
         words = f"this model drifts {verdict}"
     elif rejected:
@@ -228,4 +228,4 @@ def pooled_verdict(
     needed = fewest_runs(judgements[0].level, 2 * most_tests * count)
     if not rejected and drawn < needed:
         sentence += f" With {drawn} runs, a single drive cannot reject it; simulate {needed}."
-    return PooledVerdict(rejected, verdict, alone, together, tests, sentence)
+    return PooledVerdict(rejected, verdict, smallest_of_drives, smallest_together, tests, sentence)

@@ -33,10 +33,10 @@ def running_window(table: Any, window: float) -> Any:
     import pandas as pd
 
     time = table.index.to_numpy(dtype=float)
-    since = np.rint((time - time[:1]) * NANOSECONDS).astype(np.int64)
+    elapsed = np.rint((time - time[:1]) * NANOSECONDS).astype(np.int64)
     # The window is widened so that samples at both edges are included despite rounding.
     length = pd.Timedelta(2 * round(0.5 * window * NANOSECONDS) + 2, "ns")
-    timed = table.set_axis(pd.to_timedelta(since, "ns"))
+    timed = table.set_axis(pd.to_timedelta(elapsed, "ns"))
     return timed.rolling(length, center=True, closed="both", min_periods=1)
 
 

@@ -127,7 +127,7 @@ class StreamedYawError:
         samples.append((stamp, yaw))
 
     def _take_known(self) -> list[tuple[int, float]]:
-        known = []
+        samples = []
         while self._imu and self._truth and self._imu[0][0] <= self._truth[-1][0]:
             stamp, yaw = self._imu.popleft()
             while len(self._truth) > 1 and self._truth[1][0] <= stamp:
@@ -139,5 +139,5 @@ class StreamedYawError:
                 later, following = self._truth[1]
                 share = (stamp - earlier) / (later - earlier)
                 truth += share * difference(following, truth)
-            known.append((stamp, truth - yaw))
-        return known
+            samples.append((stamp, truth - yaw))
+        return samples

@@ -53,10 +53,10 @@ def compare_wheels(commanded, actual) -> WheelComparison | None:
     if actual is None:
         return WheelComparison(commanded)
     # A measurement with the same stamp as a new command results from the previous command.
-    held = np.searchsorted(commanded.index, actual.index, side="left") - 1
-    is_commanded = held >= 0
+    preceding = np.searchsorted(commanded.index, actual.index, side="left") - 1
+    is_commanded = preceding >= 0
     columns = [name for name in commanded.columns if name in actual.columns]
-    error = commanded.iloc[held[is_commanded]][columns].set_axis(actual.index[is_commanded])
+    error = commanded.iloc[preceding[is_commanded]][columns].set_axis(actual.index[is_commanded])
     error = error - actual.loc[is_commanded, columns]
     wheels = columns if len(error) else ()
     statistics: Any = {wheel: error_statistics(error.index, error[wheel]) for wheel in wheels}

@@ -171,7 +171,7 @@ class YawComparison:
             f"the error is {start:.2g} deg"
         )
         for fault in self.split.faults:
-            verb = "jumps by" if fault.stays else "has an outlier of"
+            verb = "jumps by" if fault.persists else "has an outlier of"
             words += (
                 f"; at {fault.time:.3g} s it {verb} about {np.degrees(fault.size):.2g} deg, which "
                 "has a small weight in the zero"
@@ -200,16 +200,19 @@ class YawComparison:
         process = self.split.process
         time = self.error.index.to_numpy(dtype=float)
         std = np.interp(time, process.time, process.std)
-        usual, length = float(np.median(std)), time[self.start_samples - 1] - time[0]
+        median_std, length = float(np.median(std)), time[self.start_samples - 1] - time[0]
         # A mean over several correlation times is more certain than a single sample.
         ratio = 1.0 if length <= 0.0 else min(1.0, 2.0 * process.correlation_time / length)
         first = float(np.median(std[: self.start_samples])) * np.sqrt(ratio)
-        if self.zero != START or first <= max(_UNCERTAIN_START_FACTOR * usual, _UNCERTAIN_START):
+        if self.zero != START or first <= max(
+            _UNCERTAIN_START_FACTOR * median_std, _UNCERTAIN_START
+        ):
             return []
         return [
             f"the reference is uncertain by {np.degrees(first):.2g} deg at the start, where the "
-            f"error is set to zero, and by {np.degrees(usual):.2g} deg elsewhere: the complete "
-            "error may contain a constant of this magnitude; set [comparison] zero: estimated"
+            f"error is set to zero, and by {np.degrees(median_std):.2g} deg elsewhere: the "
+            "complete error may contain a constant of this magnitude; set [comparison] zero: "
+            "estimated"
         ]
 
     @property
@@ -442,7 +445,7 @@ def jumps(yaw: pd.Series) -> pd.DataFrame:
 
     yaw = yaw.dropna()
     time = yaw.index.to_numpy(dtype=float)
-    turn, within = angles.wrap(np.diff(yaw.to_numpy())), np.diff(time)
+    turn, intervals = angles.wrap(np.diff(yaw.to_numpy())), np.diff(time)
     size = np.abs(turn)
-    index = np.flatnonzero((size > _MIN_JUMP) & (size > FASTEST_TURN * within))
-    return pd.DataFrame({"turn": turn[index], "within": within[index]}, index=time[index])
+    index = np.flatnonzero((size > _MIN_JUMP) & (size > FASTEST_TURN * intervals))
+    return pd.DataFrame({"turn": turn[index], "within": intervals[index]}, index=time[index])

@@ -154,11 +154,11 @@ def _find_intervals(mask):
 
 def _hold_where_unsure(times, directions, moving, significant, maximum_turn_rate):
     """Clear ``moving``, in place, at insignificant speeds, unless this leaves no time to turn."""
-    sure = np.flatnonzero(significant)
-    if len(sure) == 0:
+    significant_indices = np.flatnonzero(significant)
+    if len(significant_indices) == 0:
         return
-    moving[: sure[0]] = moving[sure[-1] + 1 :] = False
-    for first, second in zip(sure[:-1], sure[1:]):
+    moving[: significant_indices[0]] = moving[significant_indices[-1] + 1 :] = False
+    for first, second in zip(significant_indices[:-1], significant_indices[1:]):
         if second == first + 1:
             continue
         angle = wrap(directions[second] - directions[first])

@@ -256,11 +256,16 @@ class SampledMotion(ABC):
         MotionError
             The motion is not evenly sampled.
         """
-        still = (self.position[0], self.orientation[0], np.zeros(3), *self._signals_at_first_pose())
+        state_at_rest = (
+            self.position[0],
+            self.orientation[0],
+            np.zeros(3),
+            *self._signals_at_first_pose(),
+        )
         earlier = self.time[0] - self.period * np.arange(samples, 0, -1)
         values = {
             name: np.vstack([np.tile(value, (samples, 1)), getattr(self, name)])
-            for name, value in zip(_WIDTHS, still)
+            for name, value in zip(_WIDTHS, state_at_rest)
         }
         return replace(self, time=np.concatenate([earlier, self.time]), **values)
 
@@ -822,20 +827,20 @@ def _turning_points(yaw, reversal):
     """Return the indices of the first sample, of all turning points, and of the last sample."""
     if len(yaw) == 0:
         return []
-    points, sense = [0], 0
+    points, direction = [0], 0
     lowest = highest = 0
     for index, value in enumerate(yaw.tolist()):
         if value > yaw[highest]:
             highest = index
         if value < yaw[lowest]:
             lowest = index
-        if sense >= 0 and yaw[highest] - value > reversal:
-            if sense > 0:
+        if direction >= 0 and yaw[highest] - value > reversal:
+            if direction > 0:
                 points.append(highest)
-            sense, lowest = -1, index
-        elif sense <= 0 and value - yaw[lowest] > reversal:
-            if sense < 0:
+            direction, lowest = -1, index
+        elif direction <= 0 and value - yaw[lowest] > reversal:
+            if direction < 0:
                 points.append(lowest)
-            sense, highest = 1, index
+            direction, highest = 1, index
     points.append(len(yaw) - 1)
     return points

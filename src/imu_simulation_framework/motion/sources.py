@@ -53,9 +53,9 @@ def at_rest(
     (quaternion,) = quaternion_from_roll_pitch_yaw([[roll, pitch, yaw]])
     level = math.cos(pitch)
     up = np.array([-math.sin(pitch), math.sin(roll) * level, math.cos(roll) * level])
-    still, count = np.zeros((len(time), 3)), (len(time), 1)
+    zeros, count = np.zeros((len(time), 3)), (len(time), 1)
     orientation, force = np.tile(quaternion, count), np.tile(gravity * up, count)
-    return Motion(time, still, orientation, still, still, force, gravity)
+    return Motion(time, zeros, orientation, zeros, zeros, force, gravity)
 
 
 def straight(
@@ -201,9 +201,9 @@ def mowing(
     middle = start_yaw + 0.5 * bends * steps
     corners = np.cumsum([chords * np.cos(middle), chords * np.sin(middle)], axis=1)
     corners = np.hstack([np.zeros((2, 1)), corners])
-    driven = speed * time - starts[piece]
-    angle = bends[piece] * driven
-    chord, direction = driven * np.sinc(0.5 * angle / math.pi), start_yaw[piece] + 0.5 * angle
+    arc_length = speed * time - starts[piece]
+    angle = bends[piece] * arc_length
+    chord, direction = arc_length * np.sinc(0.5 * angle / math.pi), start_yaw[piece] + 0.5 * angle
     path = corners[:, piece] + chord * np.array([np.cos(direction), np.sin(direction)])
     return _level(time, start_yaw[piece] + angle, speed, speed * bends[piece], path, gravity)
 

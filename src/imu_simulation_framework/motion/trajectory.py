@@ -187,8 +187,8 @@ def interpolate(table, times):
     recorded = _times(table)
     # Subtracting the first time preserves the precision of the interpolation.
     elapsed = recorded - recorded[0]
-    within = np.clip(times - recorded[0], 0.0, elapsed[-1])
-    values = PchipInterpolator(elapsed, table.to_numpy(dtype=float), axis=0)(within)
+    clipped_times = np.clip(times - recorded[0], 0.0, elapsed[-1])
+    values = PchipInterpolator(elapsed, table.to_numpy(dtype=float), axis=0)(clipped_times)
     return _with_index(values, table.columns, times)
 
 
@@ -396,10 +396,10 @@ def motion_at(poses, times):
         Trajectory.
     """
     times = np.asarray(times, dtype=float)
-    whole = _times(poses)
+    pose_times = _times(poses)
     lead, tail = 2.0 * times[0] - times[1], 2.0 * times[-1] - times[-2]
     # At the ends of the drive, there may be no sample before or after the requested times.
-    leading, trailing = int(lead >= whole[0]), int(tail <= whole[-1])
+    leading, trailing = int(lead >= pose_times[0]), int(tail <= pose_times[-1])
     around = np.concatenate([[lead] * leading, times, [tail] * trailing])
     return add_velocities(interpolate(poses, around)).iloc[leading : leading + len(times)]
 

@@ -105,11 +105,11 @@ def _compute_ideal_signals(folder, table) -> ImuTable:
     """Compute the ideal signals of the mounted IMU, averaged over the sampling periods."""
     # The yaw rate in the ground truth is about the z axis of the body.
     table = table.rename(columns={"yaw_rate": "gyro_z"})
-    lacking = [name for name in (*GROUND_TRUTH, *GYRO) if name not in (*table, "yaw_rate")]
-    if lacking:
+    missing_columns = [name for name in (*GROUND_TRUTH, *GYRO) if name not in (*table, "yaw_rate")]
+    if missing_columns:
         remark = (
             f"{folder.prefix_path}: the ground truth was written by an earlier version and lacks "
-            f"{join_names(lacking)}; quantities that depend on these are not compared"
+            f"{join_names(missing_columns)}; quantities that depend on these are not compared"
         )
         return ImuTable(table, [remark])
     try:
@@ -135,10 +135,10 @@ def _compute_ideal_signals(folder, table) -> ImuTable:
 
 def _read_bag(path, topic, truth) -> ImuTable:
     topics = topics_of_bag(path)
-    kinds = {name: kind for name, (kind, count) in topics.items() if count}
-    kind = kinds.get(topic) or kinds.get("/" + topic.strip("/"))
+    types_by_topic = {name: kind for name, (kind, count) in topics.items() if count}
+    kind = types_by_topic.get(topic) or types_by_topic.get("/" + topic.strip("/"))
     imu = messages.IMU_TYPES[0].name
-    if truth and (kind not in (None, imu) or (not topic and imu not in kinds.values())):
+    if truth and (kind not in (None, imu) or (not topic and imu not in types_by_topic.values())):
         return _make_table(read_reference(path, topic))
     return _make_table(read_imu(path, topic, require=()))
 
@@ -218,11 +218,13 @@ class BagSurroundings:
     ) -> None:
         self._bag = bag
         present = bag.topics()
-        kinds = {messages.MAGNETIC_FIELD.name: messages.MAGNETIC_FIELD}
-        suitable = [name for name, (kind, count) in present.items() if kind in kinds and count]
+        types_by_name = {messages.MAGNETIC_FIELD.name: messages.MAGNETIC_FIELD}
+        suitable = [
+            name for name, (kind, count) in present.items() if kind in types_by_name and count
+        ]
         self.field = self.environment = ""
         if magnetometer and not environment and (field or suitable):
-            self.field = choose_topic(bag.path, field, present, kinds)
+            self.field = choose_topic(bag.path, field, present, types_by_name)
         self.remarks: list[str] = []
         self.frames: list[str] = []
         magnetic_environment = None
@@ -232,8 +234,8 @@ class BagSurroundings:
             if magnetic_environment.motors:
                 self.remarks.append(NO_MOTORS)
         if pose:
-            kinds = {messages.ODOMETRY.name: messages.ODOMETRY}
-            pose = choose_topic(bag.path, pose, present, kinds)
+            types_by_name = {messages.ODOMETRY.name: messages.ODOMETRY}
+            pose = choose_topic(bag.path, pose, present, types_by_name)
         vibrates = isinstance(errors, ImuSpecification) and errors.vibration.active
         self.surroundings = Surroundings(
             magnetic_environment,

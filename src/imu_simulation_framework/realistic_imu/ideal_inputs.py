@@ -37,7 +37,7 @@ class StreamReport:
 
     Attributes
     ----------
-    taken : int
+    accepted : int
         Number of messages for which the model was stepped.
     repeated, disordered : int
         Number of ignored messages with the stamp of the previous message, or with an earlier stamp.
@@ -56,7 +56,7 @@ class StreamReport:
         Longest gap [s].
     """
 
-    taken: int = 0
+    accepted: int = 0
     repeated: int = 0
     disordered: int = 0
     not_finite: int = 0
@@ -225,8 +225,8 @@ def stamp_deviation(stamps, period: float) -> float:
         Deviation [s].
     """
     steps = np.diff(np.array(stamps, dtype=np.int64)) / NANOSECONDS
-    usual = np.abs(steps - period) <= 0.5 * period
-    return float(np.max(np.abs(steps[usual] - period))) if usual.any() else 0.0
+    is_regular = np.abs(steps - period) <= 0.5 * period
+    return float(np.max(np.abs(steps[is_regular] - period))) if is_regular.any() else 0.0
 
 
 _ORIENTATION, _RATE, _FORCE = (IMU.place(f"{name}.") for name in IMU_VECTORS)
@@ -333,8 +333,8 @@ class ImuInput:
         self._waiting.append((stamp, numbers))
         if _is_oriented(numbers.tolist()):
             self.has_orientation = True
-        known = self.has_orientation or len(self._waiting) >= ORIENTATION_CHECK_MESSAGES
-        return self.finish() if known else []
+        is_checked = self.has_orientation or len(self._waiting) >= ORIENTATION_CHECK_MESSAGES
+        return self.finish() if is_checked else []
 
     def finish(self) -> list[tuple[int, ImuTruth | None]]:
         """Return the ideal signals of the queued messages at the end of the stream.

@@ -282,8 +282,8 @@ class RealisticImuArguments(TextSettings):
         ConfigurationError
             If there is no IMU with this name, or ``drop_repeated`` is set for a plug-in's model.
         """
-        chosen = named_imu(self.specification)
-        errors = chosen.errors
+        imu = named_imu(self.specification)
+        errors = imu.errors
         if self.drop_repeated:
             if not isinstance(errors, ImuSpecification):
                 raise ConfigurationError(
@@ -292,7 +292,7 @@ class RealisticImuArguments(TextSettings):
                 )
             output = dataclasses.replace(errors.output, drop_repeated=self.drop_repeated == "true")
             errors = dataclasses.replace(errors, output=output)
-        remarks = list(chosen.remarks)
+        remarks = list(imu.remarks)
         if isinstance(errors, ImuSpecification):
             remarks += filter(None, [remark_on_motion_errors(errors)])
         return errors, remarks
@@ -477,7 +477,7 @@ class LiveImu(Session):
             message = f"messages on {topic} are missing or ignored"
         values = {
             "messages per second": f"{rate:.1f}",
-            "messages taken": str(report.taken),
+            "messages taken": str(report.accepted),
             "messages left out": str(report.left_out),
             "gaps": str(report.gaps),
             "messages missing in gaps": str(report.bridged),
@@ -511,7 +511,7 @@ class LiveImu(Session):
             )
 
     def _on_imu(self, message, _):
-        begun = time.perf_counter()
+        started_at = time.perf_counter()
         self._message_count += 1
         if self._source is None:
             is_plugin = self._arguments.input_type == "gazebo_ros_imu"
@@ -526,12 +526,12 @@ class LiveImu(Session):
             self._has_input_orientation = False
             self._session.drop_orientation()
             self._packers = None
-        for known in truths:
-            self._process_signals(self._surroundings.add(*known))
+        for truth in truths:
+            self._process_signals(self._surroundings.add(*truth))
         self._process_early_fields()
         self._stamp = message.stamp
         if self._packers is not None and len(self._durations) < TIMED_MESSAGES:
-            self._durations.append(time.perf_counter() - begun)
+            self._durations.append(time.perf_counter() - started_at)
             if len(self._durations) == TIMED_MESSAGES:
                 self._warn_if_too_slow()
 
@@ -555,9 +555,9 @@ class LiveImu(Session):
             report = self._session.report
             self._source = OdometryInput(mounting, self._arguments.use_twist, report=report)
         state = _state(message)
-        known = self._source.truth(message.stamp, state)
-        if known is not None:
-            self._process_signals(self._surroundings.add(*known))
+        truth = self._source.truth(message.stamp, state)
+        if truth is not None:
+            self._process_signals(self._surroundings.add(*truth))
         self._process_pose(message.stamp, state)
         self._process_early_fields()
         self._stamp = message.stamp

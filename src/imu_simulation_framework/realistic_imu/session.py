@@ -336,7 +336,7 @@ class _SteppedModel:
         if self._previous is None:
             self._first, self._count = stamp, 0
         self._previous = (stamp, truth)
-        self._report.taken += 1
+        self._report.accepted += 1
         reading = self._step(truth)
         # Before the sensor's first sample, the model returns ideal signals, which are no readings.
         new = self.model.has_new_sample
@@ -349,8 +349,8 @@ class _SteppedModel:
     def _bridge(self, stamp, truth) -> Iterator[TimedReading]:
         """Step the model through a gap in the messages; yield a reading due in a short gap."""
         previous_stamp, previous = self._previous
-        due = round((stamp - self._first) / NANOSECONDS / self.model.period)
-        missing = due - self._count
+        sample_number = round((stamp - self._first) / NANOSECONDS / self.model.period)
+        missing = sample_number - self._count
         if missing <= 0:
             return
         elapsed = stamp - previous_stamp

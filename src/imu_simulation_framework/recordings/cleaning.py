@@ -325,8 +325,8 @@ def repeated_samples(columns, stamps=None) -> np.ndarray:
     repeated = None
     for values in columns:
         values = np.asarray(values, dtype=float)
-        same = (values[1:] == values[:-1]) | (np.isnan(values[1:]) & np.isnan(values[:-1]))
-        repeated = same if repeated is None else repeated & same
+        is_repeated = (values[1:] == values[:-1]) | (np.isnan(values[1:]) & np.isnan(values[:-1]))
+        repeated = is_repeated if repeated is None else repeated & is_repeated
     if repeated is None or not repeated.any():
         return np.zeros(0 if repeated is None else len(repeated) + 1, dtype=bool)
     repeated = np.concatenate([[False], repeated])
@@ -549,9 +549,9 @@ class Cleaner:
                 f"{samples.source}: {len(order)} of {len(samples)} samples can be used, "
                 f"expected at least {minimum_samples}"
             )
-        same = ("path", "format", "place_name", "topic", "message_type")
+        shared_fields = ("path", "format", "place_name", "topic", "message_type")
         report = RecordingReport(
-            **{name: getattr(samples, name) for name in same},
+            **{name: getattr(samples, name) for name in shared_fields},
             samples=len(samples),
             stamps=stamps,
             absent=tuple(absent),

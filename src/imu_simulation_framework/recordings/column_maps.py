@@ -363,9 +363,9 @@ def _parse(path, quantity, description, present):
 
 def _unit_and_words(path, quantity, text):
     unit, words = next(iter(quantity.units)), text
-    for known in sorted(filter(None, quantity.units), key=len, reverse=True):
-        if f"{text} ".startswith(f"{known} "):
-            unit, words = known, text[len(known) :].strip()
+    for unit_name in sorted(filter(None, quantity.units), key=len, reverse=True):
+        if f"{text} ".startswith(f"{unit_name} "):
+            unit, words = unit_name, text[len(unit_name) :].strip()
             break
     if not words:
         return unit, ""
@@ -657,15 +657,15 @@ def usable_columns(path, columns, purpose, present, explicit, timed=True):
             f"{path}: mapped quantities are {mapped}, expected time and {expected}; map them to "
             f"the columns of the file: {join_names(present)}"
         )
-    useless = _useless(names, kind)
-    if explicit and useless:
-        name, reason = next(iter(useless.items()))
+    unused_reasons = _useless(names, kind)
+    if explicit and unused_reasons:
+        name, reason = next(iter(unused_reasons.items()))
         named = next(c.quantity.name for c in columns if c.quantity.target == name)
         raise RecordingError(
             f"{path}: the column map contains {named}, {reason}; remove it from the map"
         )
-    useless.update(() if explicit else dict.fromkeys(_NOT_NEEDED.get(kind, ()), ""))
-    return [column for column in columns if column.quantity.target not in useless]
+    unused_reasons.update(() if explicit else dict.fromkeys(_NOT_NEEDED.get(kind, ()), ""))
+    return [column for column in columns if column.quantity.target not in unused_reasons]
 
 
 def _kind(names, purpose):
@@ -683,21 +683,23 @@ def _kind(names, purpose):
 def _useless(names, kind):
     usable = {QUANTITIES[name].target for name in USES[kind]}
     user = "an IMU" if kind == "IMU" else f"a {'' if kind in _OTHERS else 'reference of '}{kind}"
-    useless = {name: f"which {user} cannot use" for name in names if name not in usable}
+    unused_reasons = {name: f"which {user} cannot use" for name in names if name not in usable}
     for group in _TOGETHER:
-        lacking = [name for name in group if name not in names]
-        for name in [name for name in group if name in names] if lacking else ():
-            useless.setdefault(name, f"which can be used only with {', '.join(lacking)}")
+        missing_names = [name for name in group if name not in names]
+        for name in [name for name in group if name in names] if missing_names else ():
+            unused_reasons.setdefault(
+                name, f"which can be used only with {', '.join(missing_names)}"
+            )
     for first, second in _EITHER:
         if _has(names, first) and _has(names, second):
             also = f"which {', '.join(first)} also determine, expected only one of them"
-            useless.setdefault(second[0], also)
+            unused_reasons.setdefault(second[0], also)
     if kind == "IMU" and not _has(names, EULER):
         for name in [name for name in ("roll", "pitch") if name in names]:
-            useless.setdefault(
+            unused_reasons.setdefault(
                 name, "which can be used only if all of roll, pitch and yaw are mapped"
             )
-    return useless
+    return unused_reasons
 
 
 def _has(names, group):

@@ -137,9 +137,9 @@ def find_angle_column(path, column) -> str:
     """
     candidates, pieces = _table(path, column)
     maps = choose_columns(candidates, pieces)
-    for written in (*maps.imu.values(), *maps.reference.values()):
-        if written.startswith(f"{column} ["):
-            return written
+    for description in (*maps.imu.values(), *maps.reference.values()):
+        if description.startswith(f"{column} ["):
+            return description
     angles = next((candidate for candidate in candidates if candidate.name == column), None)
     if angles is None:
         return column
@@ -284,7 +284,7 @@ def _spread(path):
         return "".join(text_blocks(path)), [1]
     # A row ends at a line up to which the number of quotation marks is even.
     ends = np.bitwise_xor.accumulate(marks) == 0
-    chosen, first_lines = [], []
+    excerpt, first_lines = [], []
     lines, stop = text_lines(text_blocks(path)), 0
     for start in np.linspace(0, len(ends) - ROWS, PIECES).astype(int):
         # An excerpt must not begin or end within a cell that contains line breaks.
@@ -294,6 +294,6 @@ def _spread(path):
         stop = start + ROWS
         while stop < len(ends) and not ends[stop - 1]:
             stop += 1
-        first_lines.append(len(chosen) + 1)
-        chosen += itertools.islice(lines, start - previous, stop - previous)
-    return "\n".join(chosen), first_lines
+        first_lines.append(len(excerpt) + 1)
+        excerpt += itertools.islice(lines, start - previous, stop - previous)
+    return "\n".join(excerpt), first_lines

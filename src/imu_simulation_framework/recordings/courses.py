@@ -47,14 +47,14 @@ def chords(seconds, pieces, east, north):
     known = np.flatnonzero(np.isfinite(seconds) & np.isfinite(east) & np.isfinite(north))
     if len(known) < 2:
         return known[:0], known[:0]
-    moved = (np.diff(east[known]) != 0.0) | (np.diff(north[known]) != 0.0)
-    new = known[np.concatenate([[True], moved])]
+    is_new_position = (np.diff(east[known]) != 0.0) | (np.diff(north[known]) != 0.0)
+    new = known[np.concatenate([[True], is_new_position])]
     last = np.searchsorted(seconds[new], seconds[new] + _CHORD_TIME)
     inside = last < len(new)
     first, last = new[inside], new[last[inside]]
-    lasting = seconds[last] - seconds[first]
-    fine = (pieces[first] == pieces[last]) & (lasting > 0.0) & (lasting < 5.0 * _CHORD_TIME)
-    return first[fine], last[fine]
+    durations = seconds[last] - seconds[first]
+    is_valid = (pieces[first] == pieces[last]) & (durations > 0.0) & (durations < 5.0 * _CHORD_TIME)
+    return first[is_valid], last[is_valid]
 
 
 def speed_unit(speeds, seconds, pieces, east, north):
@@ -83,11 +83,11 @@ def speed_unit(speeds, seconds, pieces, east, north):
         return "", 0.0
     distance = np.hypot(east[last] - east[first], north[last] - north[first])
     pace = distance / (seconds[last] - seconds[first])
-    shown = 0.5 * (speeds[first] + speeds[last])
-    fast = (pace > _MIN_SPEED) & np.isfinite(shown)
+    mean_speed = 0.5 * (speeds[first] + speeds[last])
+    fast = (pace > _MIN_SPEED) & np.isfinite(mean_speed)
     if np.count_nonzero(fast) < _MIN_FAST_CHORDS:
         return "", 0.0
-    ratio = float(np.sum(shown[fast]) / np.sum(pace[fast]))
+    ratio = float(np.sum(mean_speed[fast]) / np.sum(pace[fast]))
     if ratio <= 0.0:
         return "", ratio
     errors = {unit: abs(np.log(ratio * size)) for unit, size in _SPEEDS.items()}

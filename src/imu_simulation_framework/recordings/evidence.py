@@ -161,16 +161,18 @@ def refuse_contradicted_units(samples: Samples, settings: Mapping[str, str] | No
         A unit is contradicted, or one unit is unknown and another is not SI. The message contains
         the unit that fits and how to state it.
     """
-    stated = {**(settings or {}), **samples.stated_units}
-    refused = collect_evidence(replace(samples, stated_units=stated)).refused
+    stated_units = {**(settings or {}), **samples.stated_units}
+    refused = collect_evidence(replace(samples, stated_units=stated_units)).refused
     accel = [check for check in refused if check.quantities == ACCEL]
     if accel:
         is_doubtful = samples.format in COLUMN_FORMATS
-        doubtful = [name for name in GYRO if is_doubtful and name in samples and name not in stated]
+        doubtful = [
+            name for name in GYRO if is_doubtful and name in samples and name not in stated_units
+        ]
         _refuse(samples, accel[0], doubtful)
     if not samples.has(GYRO):
         return
-    is_known = set(GYRO) <= set(stated)
+    is_known = set(GYRO) <= set(stated_units)
     if samples.format in COLUMN_FORMATS and not is_known and _is_converted(samples, ACCEL):
         raise RecordingError(
             f"{samples.source}: the unit of {join_names(GYRO)} is not stated, but must be, since "
@@ -212,11 +214,11 @@ def refuse_wrong_statements(samples: Samples) -> None:
     RecordingError
         A stated unit is wrong. The message contains the unit that fits.
     """
-    stated = [names for names in (ACCEL, GYRO) if set(names) <= set(samples.stated_units)]
-    if not stated:
+    stated_groups = [names for names in (ACCEL, GYRO) if set(names) <= set(samples.stated_units)]
+    if not stated_groups:
         return
     for check in collect_evidence(samples).refused:
-        if check.quantities in stated:
+        if check.quantities in stated_groups:
             _refuse(samples, check, [])
 
 
@@ -383,14 +385,16 @@ def _is_increment(unit: PossibleUnit) -> bool:
     return unit.factor.startswith(" *")
 
 
-def _refuse(samples: Samples, wrong: EvidenceCheck, doubtful: Sequence[str]) -> None:
-    assert wrong.unit is not None  # each check that rejects a unit proposes another unit
-    to_state = [(wrong.quantities[0], wrong.unit.written())]
+def _refuse(samples: Samples, contradicted: EvidenceCheck, doubtful: Sequence[str]) -> None:
+    assert contradicted.unit is not None  # each check that rejects a unit proposes another unit
+    to_state = [(contradicted.quantities[0], contradicted.unit.written())]
     also = ""
     if doubtful:
         to_state.append((doubtful[0], " [deg/s]"))
         also = f"; the unit of {join_names(doubtful)} is also unknown, deg/s or rad/s"
-    raise RecordingError(f"{samples.source}: {wrong.clause()}{also}; {_remedy(samples, to_state)}")
+    raise RecordingError(
+        f"{samples.source}: {contradicted.clause()}{also}; {_remedy(samples, to_state)}"
+    )
 
 
 def _remedy(samples: Samples, units: Sequence[tuple[str, str]]) -> str:

@@ -255,8 +255,8 @@ def table_kind(path, start=None) -> str:
     return _match_magic(_TABLES, start, "") or ("tagged" if _has_tags(start) else "")
 
 
-def _match_magic(kinds, start, otherwise) -> str:
-    return next((kind for magic, kind in kinds.items() if start.startswith(magic)), otherwise)
+def _match_magic(formats, start, otherwise) -> str:
+    return next((kind for magic, kind in formats.items() if start.startswith(magic)), otherwise)
 
 
 def versions_of(files) -> tuple:

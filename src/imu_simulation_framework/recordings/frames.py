@@ -245,9 +245,9 @@ def quaternions_from_convention(quaternions, conventions):
         # This is valid for any norm; angles.yaw_from_quaternion rejects a norm of zero.
         yaw = np.arctan2(2.0 * (w * z + x * y), w * w + x * x - y * y - z * z)
         sign, offset = YAW_CONVENTIONS[_YAW_OF_FRAME[conventions.frame]]
-        half = 0.5 * (yaw_from_convention(sign * (yaw - offset), conventions.yaw) - yaw)
+        half_angle = 0.5 * (yaw_from_convention(sign * (yaw - offset), conventions.yaw) - yaw)
         zero = np.zeros(len(quaternions))
-        parts = quaternion_product(zero, zero, np.sin(half), np.cos(half), *parts)
+        parts = quaternion_product(zero, zero, np.sin(half_angle), np.cos(half_angle), *parts)
     return np.column_stack(parts)
 
 
@@ -338,7 +338,7 @@ def conventional_imu(samples, conventions: ImuConventions):
     _turn_orientation(columns, samples, conventions)
     signs = vectors_from_axes(np.ones(3), conventions.axes)
     sense = ACCEL_CONVENTIONS[conventions.accel_convention]
-    for names, unit, along in (
+    for names, unit, axis_sign in (
         (GYRO, GYRO_UNITS[conventions.gyro_unit], 1.0),
         (ACCEL, ACCEL_UNITS[conventions.accel_unit], sense),
         (MAG, 1.0, 1.0),
@@ -347,8 +347,8 @@ def conventional_imu(samples, conventions: ImuConventions):
             if name in columns:
                 factor = sign if name in samples.stated_units else sign * unit
                 # Columns that are in conventional axes and units are shared, which saves memory.
-                if factor != 1.0 or along != 1.0:
-                    columns[name] = along * (columns[name] * factor)
+                if factor != 1.0 or axis_sign != 1.0:
+                    columns[name] = axis_sign * (columns[name] * factor)
     return replace(samples, columns=columns)
 
 
@@ -391,8 +391,8 @@ def conventional_reference(samples, conventions: ReferenceConventions):
 
 def _turn_orientation(columns, samples, conventions):
     if samples.has(QUATERNION):
-        turned = quaternions_from_convention(samples.matrix(QUATERNION), conventions)
-        columns.update(zip(QUATERNION, turned.T))
+        quaternions = quaternions_from_convention(samples.matrix(QUATERNION), conventions)
+        columns.update(zip(QUATERNION, quaternions.T))
     if "pitch" in columns and conventions.frame == "ned":
         # Nose-up pitch is positive about the right axis, and negative about the left axis.
         columns["pitch"] = -columns["pitch"]

@@ -150,7 +150,7 @@ def _clean_imu(
     never_set = _is_never_set(samples)
     samples = conventional_imu(mask_unknown_parts(samples), conventions)
     mounting = conventions.mounting
-    mounted, turned = Rotation.from_euler("ZYX", mounting[::-1]), bool(np.any(mounting))
+    mounted, is_rotated = Rotation.from_euler("ZYX", mounting[::-1]), bool(np.any(mounting))
     groups = _groups(samples)
     if not groups:
         raise RecordingError(f"{samples.source}: no sample has finite values, expected IMU data")
@@ -161,7 +161,7 @@ def _clean_imu(
         groups.pop("orientation", None)
         require = ("orientation", *require)
     computes_orientation = "orientation" in require and "orientation" not in groups
-    _check_usable(samples, groups, require, conventions.orientation, turned)
+    _check_usable(samples, groups, require, conventions.orientation, is_rotated)
 
     cleaner = Cleaner(samples, time_offset)
     cleaner.drop_nan([column for group in groups.values() for column in group])
@@ -177,7 +177,7 @@ def _clean_imu(
         about = _describe_computed_orientation(samples, groups, order, conventions, report.stamps)
         report = replace(report, remarks=report.remarks + about.pop("remarks"), **about)
     return _CleanedImu(
-        samples, groups, quaternions, mounted if turned else None, cleaner.times, order, report,
+        samples, groups, quaternions, mounted if is_rotated else None, cleaner.times, order, report,
         computes_orientation,
     )  # fmt: skip
 
@@ -214,7 +214,7 @@ def _is_never_set(samples) -> bool:
     return bool(default.all()) and bool(np.any(rates[np.isfinite(rates)]))
 
 
-def _check_usable(samples, groups, require, orientation, turned):
+def _check_usable(samples, groups, require, orientation, is_rotated):
     for name in require:
         if len(groups.get(name, ())) >= 3 or groups.get(name) == ("yaw",):
             continue
@@ -228,7 +228,7 @@ def _check_usable(samples, groups, require, orientation, turned):
             f"{samples.source}: {name} of the IMU is missing, but required{reason}{remarks}"
         )
     for name in ("gyro", "accel"):
-        if turned and len(groups.get(name, GYRO)) < 3:
+        if is_rotated and len(groups.get(name, GYRO)) < 3:
             raise RecordingError(
                 f"{samples.source}: recorded axes are {', '.join(groups[name])}, expected all "
                 "three axes with a rotated mounting"
@@ -338,11 +338,11 @@ def fused_angles(times, gyro, accel, output: OutputSpecification):
     period = max(float(np.median(np.diff(times))), times[-1] / (_MAX_GRID * len(times)))
     # The last sample is held until the end of the grid.
     grid = period * np.arange(int(times[-1] / period) + 2)
-    lasting = np.append(times, grid[-1])
+    extended_times = np.append(times, grid[-1])
     rates, forces = (np.empty((len(grid) - 1, 3)) for _ in range(2))
     for axis in range(3):
-        turned = integral(lasting, np.append(gyro[:, axis], gyro[-1, axis]))
-        rates[:, axis] = np.diff(np.interp(grid, lasting, turned)) / period
+        rate_integral = integral(extended_times, np.append(gyro[:, axis], gyro[-1, axis]))
+        rates[:, axis] = np.diff(np.interp(grid, extended_times, rate_integral)) / period
         forces[:, axis] = np.interp(grid, times, accel[:, axis])[1:]
 
     filter = _fusion_filter(output, period)
@@ -406,18 +406,20 @@ def turn_of_gyroscope(table: pd.DataFrame) -> pd.Series | None:
         Angle [rad] over time [s]. None without a gyroscope, or if the body is tilted and only
         ``gyro_z`` is recorded.
     """
-    leaning = set(EULER[:2]) <= set(table) and bool(table[list(EULER[:2])].to_numpy().any())
-    wanted = [*GYRO, *EULER[:2]] if leaning else [GYRO[2]]
-    if not set(wanted) <= set(table):
+    is_tilted = set(EULER[:2]) <= set(table) and bool(table[list(EULER[:2])].to_numpy().any())
+    required = [*GYRO, *EULER[:2]] if is_tilted else [GYRO[2]]
+    if not set(required) <= set(table):
         return None
-    known = table[wanted].dropna()
-    rate = known[GYRO[2]].to_numpy(dtype=float)
-    if leaning:
-        x, y, rate, roll, pitch = known.to_numpy(dtype=float).T
+    finite_rows = table[required].dropna()
+    rate = finite_rows[GYRO[2]].to_numpy(dtype=float)
+    if is_tilted:
+        x, y, rate, roll, pitch = finite_rows.to_numpy(dtype=float).T
         rate = np.cos(pitch) * (np.sin(roll) * y + np.cos(roll) * rate) - np.sin(pitch) * x
-    if len(known) < 2:
+    if len(finite_rows) < 2:
         return None
-    return pd.Series(integral(known.index.to_numpy(dtype=float), rate), index=known.index)
+    return pd.Series(
+        integral(finite_rows.index.to_numpy(dtype=float), rate), index=finite_rows.index
+    )
 
 
 def _describe_computed_orientation(samples, groups, order, conventions, stamps):
@@ -441,8 +443,8 @@ def _describe_computed_orientation(samples, groups, order, conventions, stamps):
             "estimation of the gyroscope bias; the yaw starts at 0"
         )
     else:
-        shown = f"does not show gravity (usual output: {size:.2f} m/s^2; check accel_unit)"
-        why = f"the accelerometer {shown}" if is_complete else "there is no accelerometer"
+        contradiction = f"does not show gravity (usual output: {size:.2f} m/s^2; check accel_unit)"
+        why = f"the accelerometer {contradiction}" if is_complete else "there is no accelerometer"
         remark = (
             f"{why}, so the yaw is the integral of the rate about the robot's z axis, which is "
             "assumed to be vertical; roll and pitch are assumed to be 0"

@@ -215,7 +215,7 @@ def _present_columns(path, descriptions, columns) -> dict[str, str]:
     return present
 
 
-_TURNED = ("gyro_y", "gyro_z", "accel_y", "accel_z", "mag_y", "mag_z", "pitch", "z")
+_SIGN_CHANGES = ("gyro_y", "gyro_z", "accel_y", "accel_z", "mag_y", "mag_z", "pitch", "z")
 """Quantities whose sign differs between NED and ENU conventions."""
 
 _EXCHANGED = {"x": "y", "y": "x"}
@@ -224,16 +224,16 @@ _NAUTICAL = ("yaw", "heading", "course")
 
 def _turned_map(columns: Mapping[str, str]) -> dict[str, str]:
     """Convert a column map from NED to ENU conventions."""
-    turned = {}
+    converted = {}
     for quantity, description in columns.items():
         name = _EXCHANGED.get(quantity, quantity)
         column, _, unit = description.rpartition(" [")
-        if quantity in _TURNED:
+        if quantity in _SIGN_CHANGES:
             description = f"-{column} [{unit}"
         elif quantity in _NAUTICAL and unit.rstrip("]") in ("rad", "deg"):
             description = f"{column} [{unit.rstrip(']')} cw from north]"
-        turned[name] = description
-    return turned
+        converted[name] = description
+    return converted
 
 
 def read_layout(name: str | os.PathLike[str]) -> RecordingLayout:

@@ -526,8 +526,8 @@ def numbers_of(
     size = kind.payload.itemsize
     values = np.frombuffer(b"".join([data[-size:] for data in messages]), "<f8")
     seconds, nanoseconds = stamps.astype(np.int64).T
-    wanted = [kind.names.index(name) for name in fields]
-    return seconds * NANOSECONDS + nanoseconds, values.reshape(-1, len(kind.names))[:, wanted]
+    selected = [kind.names.index(name) for name in fields]
+    return seconds * NANOSECONDS + nanoseconds, values.reshape(-1, len(kind.names))[:, selected]
 
 
 def last_numbers(data: bytes, kind: MessageType) -> list[float]:

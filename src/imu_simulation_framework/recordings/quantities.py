@@ -116,8 +116,10 @@ def sample_blocks(
     """
     format, columns = request.format, request.columns
     if format not in file_access.FORMATS + ("auto",):
-        known = ", ".join(file_access.FORMATS)
-        raise RecordingError(f"{path}: format is {format!r}, expected auto or one of {known}")
+        format_names = ", ".join(file_access.FORMATS)
+        raise RecordingError(
+            f"{path}: format is {format!r}, expected auto or one of {format_names}"
+        )
     is_automatic = format == "auto"
     if is_automatic:
         format = file_access.recording_format(path)
@@ -166,13 +168,13 @@ def _mapped_or_chosen(path, recorded, request, choosing):
                     remark = f"the columns are those of the layout {maps.layout.name}"
                     return replace(samples, remarks=(remark,))
         maps = choose_from_tables(recorded)
-        chosen = {"reference": maps.reference, "IMU": maps.imu}.get(purpose)
-        if not chosen:
+        column_map = {"reference": maps.reference, "IMU": maps.imu}.get(purpose)
+        if not column_map:
             raise
         is_reference = purpose == "reference"
         open_columns = maps.open_reference if is_reference else maps.open_columns
-    samples = read_tables(path, recorded, chosen, purpose, timed)
-    listing = join_names(f"{name} = {column}" for name, column in chosen.items())
+    samples = read_tables(path, recorded, column_map, purpose, timed)
+    listing = join_names(f"{name} = {column}" for name, column in column_map.items())
     remark = f"the columns were chosen by name; check them: {listing}"
     return replace(samples, remarks=(remark, *describe_open_columns(open_columns)))
 
@@ -246,19 +248,23 @@ def read_plain_csv(
         ]
 
 
-def _parsed(path, columns, present, purpose, timed, own=None) -> list[column_maps.MappedColumn]:
+def _parsed(
+    path, columns, present, purpose, timed, named_columns=None
+) -> list[column_maps.MappedColumn]:
     """Return the mapped columns; without a map, columns in ``own`` with names of quantities."""
-    chosen = columns or column_maps.implied_map(present if own is None else own)
-    mapped = column_maps.parse_map(path, chosen, present)
+    column_map = columns or column_maps.implied_map(
+        present if named_columns is None else named_columns
+    )
+    mapped = column_maps.parse_map(path, column_map, present)
     return column_maps.usable_columns(path, mapped, purpose, present, bool(columns), timed)
 
 
 def _parsed_of_text(path, table, columns, purpose, timed):
     """Return the mapped columns of a text file; without a map, ambiguous names are ignored."""
     present, unclear = list(table.cells.columns), table.ambiguous
-    own = [name for name in present if name not in unclear and not is_axis_of(path, name)]
+    named_columns = [name for name in present if name not in unclear and not is_axis_of(path, name)]
     try:
-        return _parsed(path, columns, present, purpose, timed, own)
+        return _parsed(path, columns, present, purpose, timed, named_columns)
     except RecordingError:
         needed = [name for name in column_maps.implied_map(present).values() if name in unclear]
         if columns or not needed:
@@ -304,9 +310,9 @@ def read_tables(path, recorded, columns, purpose, timed=True) -> Samples:
     parts: dict[str, list] = {recorded.owner(first[0]): list(time)} if time else {}
     for column in (column for column in parsed if column not in time):
         parts.setdefault(recorded.owner(column.terms[0].name), []).append(column)
-    (leader, own), *others = parts.items()
-    samples = _samples(path, recorded.tables[leader], own, timed)
-    for name, theirs in others:
+    (leader, leader_columns), *others = parts.items()
+    samples = _samples(path, recorded.tables[leader], leader_columns, timed)
+    for name, other_columns in others:
         if not (time and timed):
             raise RecordingError(
                 f"{path}: time is missing in the column map, but is required to join the mapped "
@@ -314,7 +320,7 @@ def read_tables(path, recorded, columns, purpose, timed=True) -> Samples:
             )
         terms = (replace(t, name=recorded.counterpart(t.name, name)) for t in time[0].terms)
         clock = replace(time[0], terms=tuple(terms))
-        other = _samples(path, recorded.tables[name], [clock, *theirs], timed)
+        other = _samples(path, recorded.tables[name], [clock, *other_columns], timed)
         samples = join(replace(samples, topic=leader), replace(other, topic=name))
     samples = _placed(turned(samples, recorded.frame, purpose), purpose)
     return replace(samples, format="tables", place_name="row", topic="")

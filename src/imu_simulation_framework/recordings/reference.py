@@ -160,8 +160,10 @@ def _from_poses(samples, settings, limits, minimum_samples, time_offset):
     else:
         yaw = yaw_from_quaternion(quaternions[order])
     columns = {**{axis: samples.columns[axis][order] for axis in "xy"}, "yaw": unwrap(yaw)}
-    stated = settings.yaw_deviation is not None or settings.turn_error + settings.turn_slip > 0.0
-    if deviations is not None or stated:
+    has_stated_error = (
+        settings.yaw_deviation is not None or settings.turn_error + settings.turn_slip > 0.0
+    )
+    if deviations is not None or has_stated_error:
         deviations = np.zeros(len(samples)) if deviations is None else deviations
         columns.update(heading_errors(settings, deviations[order], settings.yaw_error_time, 0.0))
     return pd.DataFrame(columns, index=pd.Index(cleaner.times[order], name="time")), report
@@ -201,9 +203,9 @@ def _from_fixes(samples, settings, limits, minimum_samples, time_offset):
         has_no_fix |= samples.columns["status"] <= _NO_FIX
     cleaner.drop(has_no_fix, "no_fix", "the receiver never had a fix")
     cleaner.drop_nan(names)
-    further = [name for name in ("altitude", *cleaning.VELOCITY) if name in samples]
-    if further:
-        cleaning.refuse_absurd(samples, further, cleaner.keep)
+    optional_names = [name for name in ("altitude", *cleaning.VELOCITY) if name in samples]
+    if optional_names:
+        cleaning.refuse_absurd(samples, optional_names, cleaner.keep)
     if names is cleaning.GLOBAL_POSITION:
         refuse_outside(samples, cleaner)
     variances = _variances(samples, cleaner.remarks)
@@ -221,19 +223,21 @@ def _from_fixes(samples, settings, limits, minimum_samples, time_offset):
         variances = np.where(known[:, None], variances, usual)
         report = replace(report, remarks=(*report.remarks, remark))
     fix["variance_east"], fix["variance_north"] = variances.T
-    for name in further:
+    for name in optional_names:
         fix[name] = samples.columns[name][order]
     heading = _heading(samples)
     if heading is not None:
         fix["heading"] = heading[order]
     try:
-        made = trajectory_from_fixes(fix, settings, samples.places[order])
+        trajectory = trajectory_from_fixes(fix, settings, samples.places[order])
     except NoHeadingError:
-        held = int((np.diff(fix[list(names)].to_numpy(), axis=0) == 0.0).all(axis=1).sum())
-        if held > 0.5 * len(fix):
+        repeated_count = int(
+            (np.diff(fix[list(names)].to_numpy(), axis=0) == 0.0).all(axis=1).sum()
+        )
+        if repeated_count > 0.5 * len(fix):
             advice = (
-                f"{held} of {len(fix)} positions repeat the previous one, expected new positions "
-                "from the receiver"
+                f"{repeated_count} of {len(fix)} positions repeat the previous one, expected new "
+                "positions from the receiver"
             )
         elif not known.any():
             advice = (
@@ -249,11 +253,11 @@ def _from_fixes(samples, settings, limits, minimum_samples, time_offset):
         ) from None
     except ValueError as error:
         raise RecordingError(f"{samples.source}: {error}") from None
-    positioning = replace(made.report, assumed=not known.any())
+    positioning = replace(trajectory.report, assumed=not known.any())
     latitude = float(fix["latitude"].iloc[0]) if "latitude" in fix else None
     remarks = (*report.remarks, *positioning.sentences(samples.place_name))
     about = {"remarks": remarks, "positioning": positioning.to_dict(), "latitude": latitude}
-    return made.poses, replace(report, fixes=made.fixes, **about)
+    return trajectory.poses, replace(report, fixes=trajectory.fixes, **about)
 
 
 def _usual_variance(fix, settings):

@@ -214,10 +214,10 @@ def join(leader: Samples, other: Samples) -> Samples:
     RecordingError
         The tables do not overlap in time.
     """
-    times, theirs = leader.columns["stamp"], other.columns["stamp"]
-    order = order_of(theirs)
-    order = order[np.diff(theirs[order], prepend=-np.inf) > 0.0]
-    grid = theirs[order]
+    times, other_times = leader.columns["stamp"], other.columns["stamp"]
+    order = order_of(other_times)
+    order = order[np.diff(other_times[order], prepend=-np.inf) > 0.0]
+    grid = other_times[order]
     known = times[np.isfinite(times)]
     if len(grid) < 2 or not len(known) or known.max() < grid[0] or known.min() > grid[-1]:
         raise RecordingError(
@@ -226,8 +226,8 @@ def join(leader: Samples, other: Samples) -> Samples:
         )
     step = float(np.median(np.diff(grid)))
     upper = np.clip(np.searchsorted(grid, times), 1, len(grid) - 1)
-    apart = grid[upper] - grid[upper - 1] > max(_LONGEST_STEP, _USUAL_STEPS * step)
-    beyond = (times < grid[0]) | (times > grid[-1])
+    is_gap = grid[upper] - grid[upper - 1] > max(_LONGEST_STEP, _USUAL_STEPS * step)
+    is_outside = (times < grid[0]) | (times > grid[-1])
     columns = {name: other.columns[name][order] for name in other.columns if name != "stamp"}
     if other.has(QUATERNION):
         # Signs are made consistent, since q and -q represent the same orientation.
@@ -246,7 +246,7 @@ def join(leader: Samples, other: Samples) -> Samples:
             finite = np.isfinite(values) if angle else slice(None)
             between = interpolate if angle else np.interp
             joined[name] = between(times, grid[finite], values[finite])
-        joined[name][apart | beyond] = np.nan
+        joined[name][is_gap | is_outside] = np.nan
     if other.has(QUATERNION):
         length = np.sqrt(sum(joined[name] ** 2 for name in QUATERNION))
         length = np.where(length > 0.0, length, 1.0)

@@ -355,8 +355,8 @@ def _skip_preamble(lines):
             continue
         cells = [cell for k in rows[1:] for cell in _cells(texts[k][1], separator) if cell]
         # Three or more names above rows with more numbers than names are an incomplete header.
-        lacking = first >= 3 and _is_data(_cells(texts[place][1], separator))
-        if not lacking and sum(bool(_NUMBER.match(cell)) for cell in cells) > len(cells) // 2:
+        is_headerless = first >= 3 and _is_data(_cells(texts[place][1], separator))
+        if not is_headerless and sum(bool(_NUMBER.match(cell)) for cell in cells) > len(cells) // 2:
             # The header may consist of lines with names and units, with as many cells as the table.
             while place > 1 and abs(widths[place - 1] - width) <= 1:
                 if any(map(_NUMBER.match, _cells(texts[place - 1][1], separator))):
@@ -402,7 +402,7 @@ def _read_block(path, lines, separator, width, decimal):
 
 def _logical_lines(path, blocks):
     """Yield the number and text of each line; lines within a quoted cell are joined."""
-    begun, parts = 0, []
+    first_number, parts = 0, []
     for number, line in enumerate(text_lines(blocks), 1):
         if len(line) > _LONGEST_LINE:
             raise RecordingError(
@@ -410,17 +410,18 @@ def _logical_lines(path, blocks):
                 f"{_LONGEST_LINE} in a table"
             )
         parts.append(line)
-        begun = begun or number
+        first_number = first_number or number
         quoted = ('"' in line or len(parts) > 1) and not parts[0].lstrip().startswith(_COMMENTS)
         if quoted and sum(p.count('"') for p in parts) % 2:
             if len(parts) == _LONGEST_CELL:
                 break
             continue
-        yield begun, " ".join(parts)
-        begun, parts = 0, []
+        yield first_number, " ".join(parts)
+        first_number, parts = 0, []
     if parts:
         raise RecordingError(
-            f"{path}: line {begun}: unclosed quotation mark, expected pairs of quotation marks"
+            f"{path}: line {first_number}: unclosed quotation mark, expected pairs of quotation "
+            "marks"
         )
 
 

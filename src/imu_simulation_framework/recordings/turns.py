@@ -116,11 +116,13 @@ def yaw_correlation(seconds, pieces, yaw, rates):
     first, last = windows(seconds, pieces)
     if len(first) < _MIN_WINDOWS:
         return 0.0
-    turned = np.angle(np.exp(1j * (yaw[last] - yaw[first])))
+    yaw_changes = np.angle(np.exp(1j * (yaw[last] - yaw[first])))
     measured = _integrated(seconds, rates[:, None], first, last)[:, 0]
-    if np.percentile(np.abs(turned), 95) < _MIN_TURN or measured.std() == 0.0:
+    if np.percentile(np.abs(yaw_changes), 95) < _MIN_TURN or measured.std() == 0.0:
         return 0.0
-    return float(np.dot(turned, measured) / (np.linalg.norm(turned) * np.linalg.norm(measured)))
+    return float(
+        np.dot(yaw_changes, measured) / (np.linalg.norm(yaw_changes) * np.linalg.norm(measured))
+    )
 
 
 def same_turns(seconds, pieces, quaternions, gyro):
@@ -154,15 +156,18 @@ def same_turns(seconds, pieces, quaternions, gyro):
     if len(first) < _MIN_WINDOWS:
         return 0.0
     body = Rotation.from_quat(quaternions)
-    turned = (body[first].inv() * body[last]).as_rotvec()
+    rotation_vectors = (body[first].inv() * body[last]).as_rotvec()
     about = np.sum((body[last] * body[first].inv()).as_rotvec() ** 2, axis=0)
     if max(about[:2]) > _ONE_AXIS_SHARE * np.sum(about):
         return 0.0
     measured = _integrated(seconds, gyro, first, last)
-    if np.percentile(np.linalg.norm(turned, axis=1), 95) < _MIN_TURN or not measured.any():
+    if (
+        np.percentile(np.linalg.norm(rotation_vectors, axis=1), 95) < _MIN_TURN
+        or not measured.any()
+    ):
         return 0.0
-    size = np.linalg.norm(turned) * np.linalg.norm(measured)
-    return abs(float(np.sum(turned * measured))) / float(size)
+    size = np.linalg.norm(rotation_vectors) * np.linalg.norm(measured)
+    return abs(float(np.sum(rotation_vectors * measured))) / float(size)
 
 
 def _complete(seconds, *others):
@@ -212,8 +217,8 @@ def gravity_scale(seconds, pieces, forces, gyro):
     means = sums[inside + width] - sums[inside]
     up = means / np.linalg.norm(means, axis=1, keepdims=True).clip(min=np.finfo(float).tiny)
     weights = np.diff(seconds, append=seconds[-1])[:, np.newaxis]
-    turned = np.vstack([np.zeros(3), np.cumsum(weights * np.cross(up, gyro), axis=0)])
-    expected, measured = turned[last] - turned[first], up[last] - up[first]
+    integrals = np.vstack([np.zeros(3), np.cumsum(weights * np.cross(up, gyro), axis=0)])
+    expected, measured = integrals[last] - integrals[first], up[last] - up[first]
     common, size = float(np.sum(expected * measured)), float(np.sum(expected**2))
     correlation = common / max(np.sqrt(size * np.sum(measured**2)), np.finfo(float).tiny)
     if correlation < max(_MIN_TILT_CORRELATION, 5.0 / np.sqrt(len(first))):
@@ -282,10 +287,13 @@ def _angle_between(first, last):
     return 2.0 * np.arccos(np.minimum(cosine, 1.0))
 
 
-def _proportion(measured, turned):
-    if np.percentile(turned, 95) < _MIN_TURN or measured.std() == 0.0:
+def _proportion(measured, reference_turns):
+    if np.percentile(reference_turns, 95) < _MIN_TURN or measured.std() == 0.0:
         return 0.0, 0.0
-    scale, correlation = measured @ turned / (measured @ measured), np.corrcoef(measured, turned)
+    scale, correlation = (
+        measured @ reference_turns / (measured @ measured),
+        np.corrcoef(measured, reference_turns),
+    )
     return float(scale), float(correlation[0, 1])
 
 
@@ -331,8 +339,8 @@ def angle_unit(yaw, seconds, pieces, others=()):
     first, last = windows(seconds, pieces)
     if len(first) < _MIN_WINDOWS:
         return ""
-    lasting, turned = seconds[last] - seconds[first], np.abs(yaw[last] - yaw[first])
-    rates = turned[lasting > 0.0] / lasting[lasting > 0.0]
+    durations, yaw_changes = seconds[last] - seconds[first], np.abs(yaw[last] - yaw[first])
+    rates = yaw_changes[durations > 0.0] / durations[durations > 0.0]
     return "deg" if np.percentile(rates, 99) > _MAX_YAW_RATE else ""
 
 

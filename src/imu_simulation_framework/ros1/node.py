@@ -100,7 +100,7 @@ class _SinglePublisher:
     def check(self, header: dict) -> str:
         """Check a connection by its header; return the problem, or an empty text."""
         # rospy attaches the same header object to all messages of a connection.
-        if any(header is known for known in self._headers):
+        if any(header is stored_header for stored_header in self._headers):
             return ""
         publisher = header["callerid"]
         if self._publisher is None:
@@ -305,13 +305,13 @@ class Node:
         def waiting() -> str:
             return f"waiting for {awaited if isinstance(awaited, str) else awaited()}"
 
-        begun = reported = time.monotonic()
+        started_at = reported = time.monotonic()
         while not condition():
             if self.ended:
                 # A callback may have failed in the meantime.
                 raise SimulatorError(self.failure or f"{self.name}: ended while {waiting()}")
             now = time.monotonic()
-            if now > begun + timeout:
+            if now > started_at + timeout:
                 raise SimulatorError(f"{self.name}: timeout of {timeout:g} s while {waiting()}")
             if now - reported > 5.0:
                 reported = now
@@ -333,7 +333,7 @@ class Node:
         SimulatorError
             A subscriber does not connect in time, or the node ends.
         """
-        begun = time.monotonic()
+        started_at = time.monotonic()
         dead: set[str] = set()
         missing = ""
 
@@ -344,7 +344,7 @@ class Node:
                 nodes = set(subscribers.get(publisher.resolved_name, ())) - dead
                 if publisher.get_num_connections() < len(nodes):
                     # Killed nodes remain registered with the master, but do not respond.
-                    if time.monotonic() - begun > CONNECTION_TIME:
+                    if time.monotonic() - started_at > CONNECTION_TIME:
                         dead.update(n for n in nodes if not is_node_alive(n, MASTER_TIMEOUT))
                     missing = publisher.resolved_name
                     return False

@@ -506,10 +506,12 @@ class ImuYawPublisher(Participant):
         needed = self.reference is not None and (watched or not self._session.begun)
         if needed and not self._subscribed:
             self._session.restart()
-            known = set(self.subscriptions)
+            previous_subscriptions = set(self.subscriptions)
             self.subscribe(topics.IMU, IMU.name, self._on_imu)
             self.subscribe(topics.GROUND_TRUTH, "nav_msgs/Odometry", self._on_ground_truth)
-            self._subscribed = [new for new in self.subscriptions if new not in known]
+            self._subscribed = [
+                new for new in self.subscriptions if new not in previous_subscriptions
+            ]
         elif self._subscribed and not needed:
             while self._subscribed:
                 self.destroy_subscription(self._subscribed.pop())

@@ -79,9 +79,9 @@ class ExternalRobot(Participant):
             # Before the first call, other nodes in this process may have prepared a long drive.
             self._deadline = min(self._deadline, time.monotonic() + self._patience)
             self._connect_to_robot()
-            lacking = self._place()
-            if lacking and time.monotonic() > self._deadline:
-                self.fail(f"{self.program}: timeout while waiting: {lacking}")
+            missing_input = self._place()
+            if missing_input and time.monotonic() > self._deadline:
+                self.fail(f"{self.program}: timeout while waiting: {missing_input}")
         super().on_timer()
 
     def _connect_to_robot(self) -> None:
@@ -170,6 +170,6 @@ class ExternalRobot(Participant):
         """Stop the robot."""
         if self._commands is not None:
             self._command(0.0, 0.0)
-        late = self._session.too_late()
-        if late:
-            self.warn(late)
+        latency = self._session.too_late()
+        if latency:
+            self.warn(latency)

@@ -131,9 +131,11 @@ def _run(simulator: str, parameters: dict[str, Any], level: str, domain: dict[st
             )
         while not first:
             os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOWAIT)
-            ended = [name for name, process in processes.items() if process.poll() is not None]
+            ended_nodes = [
+                name for name, process in processes.items() if process.poll() is not None
+            ]
             # The process with path_follower exits with code 0 before the recorder has finished.
-            first = next((n for n in ended if n == recorder or processes[n].returncode), "")
+            first = next((n for n in ended_nodes if n == recorder or processes[n].returncode), "")
     finally:
         _end(list(processes.values()))
     code = processes[first].returncode

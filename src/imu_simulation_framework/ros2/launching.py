@@ -77,14 +77,14 @@ def make_experiment_launch(**defaults: str) -> LaunchDescription:
     launch.LaunchDescription
         Launch description, to be returned by ``generate_launch_description``.
     """
-    known = documented_arguments()
+    documented = documented_arguments()
     declared = [
         _argument(name, defaults.get(name, default), meaning)
-        for name, (meaning, default) in known.items()
+        for name, (meaning, default) in documented.items()
     ]
     program = Path(get_package_prefix(_PACKAGE)) / "lib" / _PACKAGE / "run_experiment.py"
     run = ExecuteProcess(
-        cmd=[str(program), *([f"{name}:=", LaunchConfiguration(name)] for name in known)],
+        cmd=[str(program), *([f"{name}:=", LaunchConfiguration(name)] for name in documented)],
         output="screen",
         on_exit=[Shutdown()],
     )
@@ -147,5 +147,7 @@ def make_gz_launch() -> LaunchDescription:
 
 
 def _argument(name, default, meaning, choices=None) -> DeclareLaunchArgument:
-    written = str(default).lower() if isinstance(default, bool) else str(default)
-    return DeclareLaunchArgument(name, default_value=written, description=meaning, choices=choices)
+    default_text = str(default).lower() if isinstance(default, bool) else str(default)
+    return DeclareLaunchArgument(
+        name, default_value=default_text, description=meaning, choices=choices
+    )

@@ -461,9 +461,9 @@ class SessionNode(Node):
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
         session_type = self.session_type()
-        kinds = (ShellArguments, session_type.arguments_type)
-        self._warn_about_unknown([key.name for kind in kinds for key in keys_of(kind)])
-        shell_arguments, arguments = map(self._declare_arguments, kinds)
+        argument_types = (ShellArguments, session_type.arguments_type)
+        self._warn_about_unknown([key.name for kind in argument_types for key in keys_of(kind)])
+        shell_arguments, arguments = map(self._declare_arguments, argument_types)
         self._qos = quality_of_service(QOS[shell_arguments.qos])
         session: Session = session_type(arguments, self)
         self.session = session
@@ -495,11 +495,11 @@ class SessionNode(Node):
             self.declare(key.name, key, getattr(arguments, key.name))
         return arguments
 
-    def _warn_about_unknown(self, known) -> None:
+    def _warn_about_unknown(self, known_names) -> None:
         for name in self.get_parameters_by_prefix(""):
-            if name in known or name.startswith(_ROS_PARAMETERS):
+            if name in known_names or name.startswith(_ROS_PARAMETERS):
                 continue
-            near = difflib.get_close_matches(name, known, n=1)
+            near = difflib.get_close_matches(name, known_names, n=1)
             hint = f"; did you mean {near[0]}?" if near else ""
             self.warn(f"there is no parameter {name}{hint}")
 

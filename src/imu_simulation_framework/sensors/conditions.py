@@ -210,25 +210,25 @@ class TemperatureProfile(Settings):
         power = np.interp(times, table_times, powers)
         slope = np.append(np.diff(power) / np.diff(times), 0.0)
         lagged = np.zeros(len(times))
-        for node, since in enumerate(np.diff(times)):
+        for node, elapsed in enumerate(np.diff(times)):
             state = power[node], slope[node], lagged[node]
-            lagged[node + 1] = _lag(since, *state, self.time_constant)
+            lagged[node + 1] = _lag(elapsed, *state, self.time_constant)
         return times, power, slope, lagged
 
     def _heating(self, time: float | np.ndarray) -> np.ndarray:
         times, power, slope, lagged = self._nodes  # type: ignore[attr-defined]
         node = np.maximum(np.searchsorted(times, time, side="right") - 1, 0)
-        since = np.maximum(time - times[node], 0.0)
-        lag = _lag(since, power[node], slope[node], lagged[node], self.time_constant)
+        elapsed = np.maximum(time - times[node], 0.0)
+        lag = _lag(elapsed, power[node], slope[node], lagged[node], self.time_constant)
         return self.thermal_resistance * lag
 
 
 def _lag(
-    since: np.ndarray, power: Any, slope: Any, lagged: Any, time_constant: float
+    elapsed: np.ndarray, power: Any, slope: Any, lagged: Any, time_constant: float
 ) -> np.ndarray:
     """Return the solution y of ``tau y' = power + slope * since - y`` with y(0) = lagged."""
     settled = power - slope * time_constant
-    return settled + slope * since + (lagged - settled) * np.exp(-since / time_constant)
+    return settled + slope * elapsed + (lagged - settled) * np.exp(-elapsed / time_constant)
 
 
 TAPS = 512  # length of the noise-shaping filter; the spectrum has half as many lines

@@ -276,10 +276,10 @@ def class_models(rows: pd.DataFrame, classes: Mapping[str, str]) -> dict[str, Cl
     models: dict = {}
     for kind, group in grouped:
         known = freedom[kind] >= MIN_FREEDOM
-        within: Any = squares[kind] / freedom[kind] if known else pooled
-        within = 0.0 if _is_calibration(rows) else max(within, SMALLEST_SPREAD**2)
-        variances = np.array([_variance(part, within) for _, part in group.iterrows()])
-        models[kind] = _class_model(group["mean"].to_numpy(), variances, within)
+        variance_within: Any = squares[kind] / freedom[kind] if known else pooled
+        variance_within = 0.0 if _is_calibration(rows) else max(variance_within, SMALLEST_SPREAD**2)
+        variances = np.array([_variance(part, variance_within) for _, part in group.iterrows()])
+        models[kind] = _class_model(group["mean"].to_numpy(), variances, variance_within)
     return models
 
 
@@ -341,12 +341,12 @@ def _part_means(rows: pd.DataFrame) -> pd.DataFrame:
     return parts
 
 
-def _variance(part: Any, within: Any) -> Any:
+def _variance(part: Any, variance_within: Any) -> Any:
     """Return the variance of a part's mean logarithm; ``within`` is zero for calibrated errors."""
-    return within / part["units"] if within > 0.0 else 0.5 / part["numbers"]
+    return variance_within / part["units"] if variance_within > 0.0 else 0.5 / part["numbers"]
 
 
-def _class_model(mean: np.ndarray, variance: np.ndarray, within: Any) -> ClassModel:
+def _class_model(mean: np.ndarray, variance: np.ndarray, variance_within: Any) -> ClassModel:
     tau = np.linspace(0.0, 3.0, 61)
     weight = 1.0 / (tau[:, None] ** 2 + variance)
     total = weight.sum(axis=1)
@@ -355,7 +355,7 @@ def _class_model(mean: np.ndarray, variance: np.ndarray, within: Any) -> ClassMo
     # The posterior is the product of the restricted likelihood and the prior.
     log = 0.5 * (np.log(weight).sum(axis=1) - np.log(total) - misfit - tau**2)
     probability = np.exp(log - log.max())
-    return ClassModel(tau, probability / probability.sum(), centre, 1.0 / total, within)
+    return ClassModel(tau, probability / probability.sum(), centre, 1.0 / total, variance_within)
 
 
 def _estimate(parts: pd.DataFrame, model: ClassModel, name: str, other_name: bool) -> Estimate:

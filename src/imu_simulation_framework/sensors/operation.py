@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 
+from ..core.deprecated import deprecated_names
 from ..core.errors import ConfigurationError, MotionError
 from ..core.sentences import quote
 from ..core.settings import TextSettings, setting
@@ -140,6 +141,7 @@ _STOP_PLANS = {
 }
 
 
+@deprecated_names(moved="insert_stops")
 @dataclass(frozen=True)
 class Operation(TextSettings):
     """Settings of gyroscope zeroing, from power-on to the end of the drive.
@@ -208,7 +210,7 @@ class Operation(TextSettings):
         """Stops that are inserted into the motion, if there are any, else None."""
         return self.stop_plan.inserted
 
-    def moved(self, motion: AnyMotion) -> AnyMotion:
+    def insert_stops(self, motion: AnyMotion) -> AnyMotion:
         """Insert the stops of this operation into a motion, if there are any.
 
         Parameters

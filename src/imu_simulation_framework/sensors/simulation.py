@@ -208,7 +208,7 @@ def simulate_imu(
         (:func:`.on_earth`); by default the Earth does not rotate.
     operation : Operation, optional
         Gyroscope zeroing of a specified sensor at standstill, before the motion and at stops of the
-        motion (:meth:`.Operation.moved` adds stops). By default readings are not zeroed.
+        motion (:meth:`.Operation.insert_stops` adds stops). By default readings are not zeroed.
 
     Returns
     -------

@@ -14,7 +14,11 @@ import pytest
 
 import imu_simulation_framework as isf
 from imu_simulation_framework.core.errors import FrameworkError
-from imu_simulation_framework.heading.explore.answers import Answers, Words, question_from_address
+from imu_simulation_framework.heading.explore.answers import (
+    Answers,
+    CommandTexts,
+    question_from_address,
+)
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
 from tool_calls import assert_success, call_tool
@@ -60,10 +64,10 @@ def test_displayed_command_and_python_code_reproduce_results_of_page(
 ):
     monkeypatch.chdir(tmp_path)
     question = question_from_address(address)
-    moved, step = answers.moved(question), answers.model(question, question.imu[0]).step
-    program, *arguments = shlex.split(Words().budget_command(question, moved))
+    page_motion, step = answers.motion(question), answers.model(question, question.imu[0]).step
+    program, *arguments = shlex.split(CommandTexts().budget_command(question, page_motion))
     agree(answers, question, assert_success(call_tool(program, *arguments)).stdout)
-    lines = Words().python_lines(question, moved, step)
+    lines = CommandTexts().python_lines(question, page_motion, step)
     assert len(lines.splitlines()) == (5 if len(question.imu) == 1 else 6)
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
@@ -74,7 +78,9 @@ def test_displayed_command_and_python_code_reproduce_results_of_page(
 @pytest.mark.parametrize("address", RANKED_ADDRESSES)
 def test_ranking_on_page_matches_ranking_of_displayed_command(answers, address):
     question = question_from_address(address)
-    program, *arguments = shlex.split(Words().ranking_command(question, answers.moved(question)))
+    program, *arguments = shlex.split(
+        CommandTexts().ranking_command(question, answers.motion(question))
+    )
     printed = assert_success(call_tool(program, *arguments, "--table", "csv")).stdout
     rows = [line.split(",") for line in printed.splitlines() if line.startswith(question.imu)]
     for row in answers.ranked(question):
@@ -91,13 +97,13 @@ def test_ranking_of_all_parts_covers_complete_catalogue(answers):
     question = question_from_address("ranked=all&duration=1min")
     names = [row.index[0] for row in answers.ranked(question)]
     assert sorted(names) == sorted(answers.parts) and len(names) > 15
-    assert "--imu" not in Words().ranking_command(question, answers.moved(question))
+    assert "--imu" not in CommandTexts().ranking_command(question, answers.motion(question))
 
 
 def test_result_for_drive_shorter_than_requested_duration_applies_to_its_end(answers):
-    moved = answers.moved(question_from_address("motion=drive&duration=8h"))
-    assert moved.at == 660.0
-    assert moved.remarks == ("drive a lasts 660 s: the answer applies to its end",)
+    page_motion = answers.motion(question_from_address("motion=drive&duration=8h"))
+    assert page_motion.at == 660.0
+    assert page_motion.remarks == ("drive a lasts 660 s: the answer applies to its end",)
 
 
 def test_part_measured_only_while_stationary_has_remark(answers):
@@ -117,12 +123,20 @@ def test_uploaded_recording_is_read_once(tmp_path):
     answers = Answers(reader)
     answers.add_recording("mine.bag", "/somewhere/mine.bag")
     question = question_from_address("motion=drive&drive=mine.bag&duration=20s&imu=bno055")
-    moved = answers.moved(question)
-    assert (moved.name, moved.at, moved.remarks) == ("mine.bag", 20.0, ("as guessed",))
+    page_motion = answers.motion(question)
+    assert (page_motion.name, page_motion.at, page_motion.remarks) == (
+        "mine.bag",
+        20.0,
+        ("as guessed",),
+    )
     assert read == ["/somewhere/mine.bag"] and "mine.bag" in answers.drives
-    words = Words({"mine.bag": "/somewhere/mine.bag"})
-    assert words.budget_command(question, moved).startswith("heading_budget.py /somewhere/mine.bag")
-    assert "isf.read_motion('/somewhere/mine.bag')" in words.python_lines(question, moved, 1.0)
+    words = CommandTexts({"mine.bag": "/somewhere/mine.bag"})
+    assert words.budget_command(question, page_motion).startswith(
+        "heading_budget.py /somewhere/mine.bag"
+    )
+    assert "isf.read_motion('/somewhere/mine.bag')" in words.python_lines(
+        question, page_motion, 1.0
+    )
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.heading.explore.answers import (
     Answers,
-    Words,
+    CommandTexts,
     question_from_address,
     question_texts,
 )
@@ -23,7 +23,7 @@ def answers():
 
 @pytest.fixture(scope="module")
 def client(answers, tmp_path_factory):
-    app = make_app(answers, Words(), str(tmp_path_factory.mktemp("recordings")))
+    app = make_app(answers, CommandTexts(), str(tmp_path_factory.mktemp("recordings")))
     return app.server.test_client()
 
 
@@ -90,5 +90,5 @@ def test_valid_request_of_page_is_answered(client):
 def test_motion_with_too_many_turns_is_rejected_before_simulation(answers):
     question = question_from_address("motion=circles&speed=20&radius=0.5&duration=8h")
     with pytest.raises(ConfigurationError, match="samples, expected at most"):
-        answers.moved(question)
-    answers.moved(question_from_address("motion=circles&speed=2&radius=5&duration=1h"))
+        answers.motion(question)
+    answers.motion(question_from_address("motion=circles&speed=2&radius=5&duration=1h"))

@@ -113,10 +113,10 @@ def test_fused_quantiles_with_poor_odometer_match_gyroscope_quantiles():
 def test_fused_heading_includes_gyroscope_zeroing_at_stops():
     motion = isf.straight(300.0)
     operation = isf.Operation(stops="every 60s for 3s")
-    moved = operation.moved(motion)
+    motion_with_stops = operation.insert_stops(motion)
     imu = isf.read_imu_specification("mpu6050")
-    zeroed = isf.yaw_error_model(imu, moved, 1.0, operation=operation)
-    odometer = isf.yaw_error_model(isf.OdometerSpecification(slip=0.5), moved, 1.0)
+    zeroed = isf.yaw_error_model(imu, motion_with_stops, 1.0, operation=operation)
+    odometer = isf.yaw_error_model(isf.OdometerSpecification(slip=0.5), motion_with_stops, 1.0)
     fused = isf.FusedYawError(zeroed, odometer)
     # An odometer with a slip of 0.5 m/sqrt(m) contributes little.
     assert fused.variance()[-1] == pytest.approx(zeroed.variance()[-1], rel=0.01)

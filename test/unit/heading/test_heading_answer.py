@@ -29,12 +29,12 @@ def test_share_of_drives_always_within_limit_is_at_most_share_within_limit_at_en
     answers = [heading_answer(model, LIMIT, runs=200, seed=seed) for seed in range(8)]
     # The error at the end is normal with a standard deviation of 60 s * 0.05 deg/s = 3 deg.
     assert answers[0].within == pytest.approx(math.erf(math.sqrt(0.5)), abs=1e-6)
-    stays = np.array([answer.first_passage.stays[-1] for answer in answers])
+    stays = np.array([answer.first_passage.probability_within[-1] for answer in answers])
     assert (stays <= answers[0].within).all()
     # The standard error with 200 runs is 0.033.
     assert (stays > answers[0].within - 5.0 * 0.033).all()
     for answer in answers:
-        assert (np.diff(answer.first_passage.stays) <= 0.0).all()
+        assert (np.diff(answer.first_passage.probability_within) <= 0.0).all()
 
 
 def test_first_passage_interval_contains_true_time_of_constant_bias(model):
@@ -133,6 +133,8 @@ def test_deprecated_names_of_heading_answer_warn_and_return_new_values():
             assert getattr(result, old) is getattr(result, new)
     with pytest.warns(DeprecationWarning, match="time_at"):
         assert result.first_passage.by(0.05) == result.first_passage.time_at(0.05)
+    with pytest.warns(DeprecationWarning, match="probability_within"):
+        assert result.first_passage.stays is result.first_passage.probability_within
 
 
 def test_deprecated_not_exceeded_warns_and_returns_absolute_quantile(model):

@@ -102,7 +102,7 @@ THOROUGH_CASES = [case for case in OTHER_CASES if case not in GATE_CASES]
 )
 def test_operation_model_matches_mean_and_deviation_of_full_simulations(term, name):
     operation = SHORT_OPERATIONS[name]
-    motion = operation.moved(isf.rounds(1, radius=2.5, speed=0.6, rate=RATE))
+    motion = operation.insert_stops(isf.rounds(1, radius=2.5, speed=0.6, rate=RATE))
     imu = specification(**TERMS[term])
     model = isf.yaw_error_model(imu, motion, operation=operation)
     assert len(model.standstills) == (3 if "stops" in name else 0)
@@ -117,7 +117,7 @@ def test_operation_model_matches_mean_and_deviation_of_full_simulations(term, na
 @pytest.mark.parametrize("operation", LONG_OPERATIONS.values(), ids=LONG_OPERATIONS)
 @pytest.mark.parametrize("term", ["response", "temperature"])
 def test_operation_model_mean_matches_noise_free_run_of_tilted_filter(term, operation):
-    motion = operation.moved(isf.rounds(3, radius=2.5, speed=0.6, rate=RATE))
+    motion = operation.insert_stops(isf.rounds(3, radius=2.5, speed=0.6, rate=RATE))
     imu = specification(**{**TERMS[term], "white_noise": 0.0})
     mean = isf.yaw_error_model(imu, motion, 1.0 / RATE, operation=operation).mean()
     error = errors_of_runs(imu, motion, operation, 1)[0]
@@ -201,7 +201,7 @@ def test_zeroing_at_standstill_removes_earth_rate():
 @pytest.mark.parametrize("stops", ["every 12s for 2s", "every 12s for 2s, detected"])
 def test_output_of_zeroed_gyroscope_is_identical_in_steps_and_batches(stops, chunk):
     operation = isf.Operation(standstill=4.0, stops=stops)
-    motion = operation.moved(isf.rounds(1, radius=2.5, speed=0.6, rate=RATE))
+    motion = operation.insert_stops(isf.rounds(1, radius=2.5, speed=0.6, rate=RATE))
     errors = operated(specification(white_noise=1e-4, turn_on_bias_sigma=1e-2), operation, motion)
     truth = imu_truth(motion, speed=True)
     whole = imu_model(errors, motion.period, 3).batch(truth, parts=("yaw", "angular_velocity"))
@@ -219,7 +219,7 @@ def test_output_of_zeroed_gyroscope_is_identical_in_steps_and_batches(stops, chu
 
 def test_stops_of_vibrating_robot_are_detected():
     operation = isf.Operation(standstill=4.0, stops="every 15s for 3s, detected")
-    motion = operation.moved(isf.straight(60.0, rate=100.0))
+    motion = operation.insert_stops(isf.straight(60.0, rate=100.0))
     imu = isf.ImuSpecification(
         gyroscope=isf.TriadSpecification(white_noise=1e-4),
         accelerometer=isf.TriadSpecification(white_noise=1e-3),
@@ -238,11 +238,11 @@ def test_ranking_time_steps_resolve_stops(stops, period):
     # The default step, a sixtieth of ten minutes, is longer than any of the stops.
     scheduled, operation = isf.Operation(stops="every 2min for 3s"), isf.Operation(stops=stops)
     driven = isf.straight(600.0, rate=20.0)
-    motion = scheduled.moved(driven) if stops == "found" else driven
-    moved = operation.moved(motion)
+    motion = scheduled.insert_stops(driven) if stops == "found" else driven
+    motion_with_stops = operation.insert_stops(motion)
     imu = isf.read_imu_specification("bno055")
     rows = which_imu({"bno055": imu}, motion, 0.1, 600.0, operation, sample=0.01, runs=32)
-    model = isf.yaw_error_model(imu, moved, period, sample=0.01, operation=operation)
+    model = isf.yaw_error_model(imu, motion_with_stops, period, sample=0.01, operation=operation)
     model = model.until(round(600.0 / period) + 1)
     begun = [stop for stop in model.standstills if stop.start <= 600.0]
     assert len(begun) == 600 // (70 if "70s" in stops else 120)
@@ -254,7 +254,7 @@ def test_ranking_time_steps_resolve_stops(stops, period):
 
 
 def test_stops_contained_in_motion_are_detected():
-    motion = isf.Operation(stops="every 30s for 4s").moved(isf.straight(100.0))
+    motion = isf.Operation(stops="every 30s for 4s").insert_stops(isf.straight(100.0))
     assert motion.duration == pytest.approx(100.0 + 3 * 5.0, abs=0.5)
     assert motion.position[-1, 0] == pytest.approx(100.0, abs=0.05)
     stops = isf.Operation(stops="found").standstills(motion)
@@ -335,7 +335,7 @@ def test_invalid_operation_settings_are_rejected(settings, words):
 
 def test_operation_without_driving_time_or_with_plugin_is_rejected():
     with pytest.raises(MotionError, match="leave no time to drive"):
-        isf.Operation(stops="every 4s for 3s").moved(isf.straight(10.0))
+        isf.Operation(stops="every 4s for 3s").insert_stops(isf.straight(10.0))
     with pytest.raises(ConfigurationError, match="operation is set for HectorParameters"):
         isf.simulate_imu(isf.straight(10.0), "hector", operation=isf.Operation())
 
@@ -352,3 +352,20 @@ def test_suggested_part_is_least_precise_within_limit_or_most_precise():
         part = better_part(parts, motion, limit, 100.0, operation)
         assert (part.action, part.is_part) == (f"another part, noise {times},", True)
         assert part.percentile_95 == pytest.approx(times * size, rel=5e-3)
+
+
+def test_deprecated_moved_warns_and_inserts_stops():
+    operation, motion = isf.Operation(stops="every 30s for 4s"), isf.straight(100.0)
+    with pytest.warns(DeprecationWarning, match="insert_stops"):
+        moved = operation.moved(motion)
+    assert moved.duration == operation.insert_stops(motion).duration
+
+
+@pytest.mark.parametrize(
+    ("former", "name"), [("nearly_all", "required_percentile"), ("stays", "probability_within")]
+)
+def test_deprecated_column_of_ranking_warns_and_returns_new_column(former, name):
+    imus = {"part": isf.read_part("stim300").any_unit()}
+    table = which_imu(imus, isf.straight(60.0), 0.1, 60.0, runs=100)
+    with pytest.warns(DeprecationWarning, match=name):
+        assert table[former].equals(table[name])

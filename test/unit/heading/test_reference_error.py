@@ -186,7 +186,7 @@ def test_jump_and_outlier_hardly_affect_estimated_zero_offset():
         np.where(DRIVE_TIME > 100.0, 60.0, 0.0) + np.where(DRIVE_TIME == 60.0, 900.0, 0.0)
     )
     found = split_error(wrong, known, START, ESTIMATED)
-    assert {(round(fault.time, -1), fault.stays) for fault in found.faults} == {
+    assert {(round(fault.time, -1), fault.persists) for fault in found.faults} == {
         (100, True),
         (60, False),
     }

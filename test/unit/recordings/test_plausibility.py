@@ -94,7 +94,7 @@ def test_yaw_that_deviates_from_course_is_accepted_if_imu_agrees(agreeing):
     result = check(with_columns(reference, x=smooth[0], y=smooth[1]), imu if agreeing else None)
     (finding,) = [finding for finding in result.findings if finding.fault == faults.UNRELATED]
     assert "direction in which its positions move" in finding.evidence
-    assert finding.grave != agreeing
+    assert finding.is_critical != agreeing
 
 
 def test_reference_noise_is_not_reported_as_wheel_slip():
@@ -120,8 +120,8 @@ def test_injected_fault_is_identified_and_corrected_by_proposed_settings(name, p
     result = check(*samples)
     (finding,) = [finding for finding in result.findings if fault in finding.fault]
     assert finding.evidence
-    # Further findings are allowed, unless they are grave and could be mistaken for the cause.
-    assert all(other is finding for other in result.grave)
+    # Further findings are allowed, unless they are critical and could be mistaken for the cause.
+    assert all(other is finding for other in result.critical)
     if not finding.settings:
         return
     changes = {"reference": {}, "imu_recording": {}}
@@ -132,7 +132,7 @@ def test_injected_fault_is_identified_and_corrected_by_proposed_settings(name, p
     offset = changes["imu_recording"].pop("time_offset", 0.0)
     again = check(*samples, changes["reference"], offset, **changes["imu_recording"])
     assert not [name for name in names(again) if name in finding.fault.split(" or ")]
-    assert not again.grave
+    assert not again.critical
 
 
 def test_clock_offset_is_estimated_even_between_different_epochs(drive):
@@ -142,7 +142,7 @@ def test_clock_offset_is_estimated_even_between_different_epochs(drive):
         ((section, key, value),) = finding.settings
         # The tolerance is a tenth of the step of the time grid on which turns are compared.
         assert abs(float(value) + seconds) < 0.02
-        assert finding.grave == (abs(seconds) > 1.0)
+        assert finding.is_critical == (abs(seconds) > 1.0)
     (finding,) = check(drive[0], shifted(drive[1], -1e6)).findings
     ((section, key, value),) = finding.settings
     assert abs(float(value) - 1e6) < 0.15
@@ -173,7 +173,7 @@ def test_imu_without_orientation_is_checked_with_gyroscope(drive):
     result = check(reference, scaled(bare, GYRO, 180.0 / np.pi))
     assert names(result) == [faults.DEGREES]
     # The orientation is integrated from the gyroscope.
-    assert result.grave
+    assert result.critical
 
 
 LEFT_OUT = [("gyro_y",), ("gyro_x",), GYRO[:2], GYRO, ("accel_x",), ACCEL, QUATERNION]
@@ -235,7 +235,7 @@ def test_constant_reference_is_distinguished_from_drift():
     reference, imu = made_drive()
     result = check(standing_drive(reference), imu)
     assert names(result) == [faults.DROPPED_AXIS]
-    assert result.grave
+    assert result.critical
     result = check(frozen(reference, ("x", "y", *QUATERNION)), imu)
     assert names(result) == [faults.FROZEN]
     assert "for the first time at 30.0 s" in result.findings[0].evidence
@@ -257,7 +257,7 @@ def test_mirrored_yaw_is_detected_on_steady_circle():
     # The IMU has no errors.
     assert names(round_and_round(1.0)) == [faults.NOT_INDEPENDENT]
     result = round_and_round(-1.0)
-    assert faults.MIRRORED_YAW in result.grave[0].fault
+    assert faults.MIRRORED_YAW in result.critical[0].fault
 
 
 @pytest.mark.parametrize("factor, expected", [(1.0, []), (16.4, [faults.SCALE])])
@@ -270,7 +270,7 @@ def test_gyroscope_in_counts_is_grave_finding_if_only_course_is_available(factor
     result = RecordingCheck()
     diagnose(result, Interpretation(positions, counts, *conventions, fixes=poses))
     assert names(result) == expected
-    assert all(finding.grave and "gyro_z" in finding.remedy for finding in result.findings)
+    assert all(finding.is_critical and "gyro_z" in finding.remedy for finding in result.findings)
 
 
 def test_faulty_gyroscope_is_only_a_warning_if_orientation_is_available():
@@ -283,21 +283,21 @@ def test_faulty_gyroscope_is_only_a_warning_if_orientation_is_available():
     ):
         result = check(reference, broken)
         assert names(result)
-        assert not result.grave
+        assert not result.critical
         # Without an orientation, the yaw would be integrated from the gyroscope.
-        assert check(reference, drop_columns(broken, *QUATERNION)).grave
+        assert check(reference, drop_columns(broken, *QUATERNION)).critical
 
 
 def test_reference_file_is_rejected_as_imu_of_same_recording():
     reference, _ = made_drive()
     result = check(reference, drop_columns(reference, "x", "y"))
     assert names(result) == [faults.SAME_YAW]
-    assert result.grave
+    assert result.critical
     # An independent orientation is accepted; a suspiciously accurate one is reported.
     other = with_yaw(reference, lambda yaw: yaw + 1e-6 * np.sin(elapsed(reference)))
     result = check(reference, drop_columns(other, "x", "y"))
     assert names(result) == [faults.NOT_INDEPENDENT]
-    assert not result.grave
+    assert not result.critical
 
 
 def test_antenna_heading_is_not_treated_as_course():
@@ -318,7 +318,7 @@ def test_quaternion_computed_from_scaled_yaw_is_reported(factor):
     wrong = with_yaw(imu, lambda yaw: factor * np.unwrap(yaw))
     result = check(reference, wrong)
     assert names(result) == [faults.SCALE]
-    assert result.findings[0].grave
+    assert result.findings[0].is_critical
     assert "the IMU's yaw turns" in result.findings[0].evidence
     assert "fused" in result.findings[0].sentence()
 

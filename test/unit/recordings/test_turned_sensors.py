@@ -122,7 +122,7 @@ def test_rotated_sensor_axes_do_not_change_correct_orientation():
     quaternions = {name: straight.columns[name] for name in QUATERNION}
     result = check(reference, with_columns(turned(straight, OTHER), **quaternions))
     assert [finding.fault for finding in result.findings] == [faults.SENSOR_AXES]
-    assert not result.grave and not settings_of(result)
+    assert not result.critical and not settings_of(result)
 
 
 @pytest.mark.parametrize("sign", [1.0, -1.0], ids=["reaction", "gravity"])
@@ -245,7 +245,7 @@ def test_reference_with_horizontal_z_axis_is_reported_without_proposed_settings(
     lying = with_columns(bare(straight), **dict(zip(ACCEL, forces.T)))
     result = check(drop_path(reference), lying)
     (finding,) = result.findings
-    assert finding.fault == faults.AMBIGUOUS_VERTICAL and finding.grave and not finding.settings
+    assert finding.fault == faults.AMBIGUOUS_VERTICAL and finding.is_critical and not finding.settings
     assert "its yaw is not a heading" in finding.sentence()
 
 

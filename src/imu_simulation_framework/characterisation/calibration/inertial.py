@@ -367,22 +367,32 @@ def calibrate_gyroscope(
     )
     rows = []
     for index, turn in enumerate(turns):
-        since, until = times[turn.start - 1] - origin, times[turn.stop - 1] - origin
+        start_time, end_time = times[turn.start - 1] - origin, times[turn.stop - 1] - origin
         steps = np.diff(times[turn.start - 1 : turn.stop])
-        rate = gyro[turn.start : turn.stop].T @ steps / (until - since)
+        rate = gyro[turn.start : turn.stop].T @ steps / (end_time - start_time)
         angle = np.asarray(turn.angle)
-        error = np.hypot(placement if turn.marked else 0.0, turn.sigma) / (until - since)
+        error = np.hypot(placement if turn.marked else 0.0, turn.sigma) / (end_time - start_time)
         axis = int(np.abs(angle).argmax())
-        rows.append((since, until, rate, len(rests) + index, angle / (until - since), axis, error))
+        rows.append(
+            (
+                start_time,
+                end_time,
+                rate,
+                len(rests) + index,
+                angle / (end_time - start_time),
+                axis,
+                error,
+            )
+        )
     if rows:
         columns = tuple(np.concatenate(pair) for pair in zip(columns, map(list, zip(*rows))))
     order = np.argsort(columns[0], kind="stable")
-    *blocks, truth, together, sigmas = (column[order] for column in columns)
+    *blocks, truth, groups, sigmas = (column[order] for column in columns)
     means = BlockMeans(*blocks)
     tilt = placement if any(turn.marked for turn in turns) else 0.0
     names = sorted({AXES[row[5]] for row in rows})
     method = f"means of all stationary periods{', turns about ' * bool(names)}{', '.join(names)}"
-    ideal_means, subject = IdealMeans(truth, together, tilt, sigmas), f"{source}, gyroscope"
+    ideal_means, subject = IdealMeans(truth, groups, tilt, sigmas), f"{source}, gyroscope"
     temperatures = _mean_temperatures(temperature, times, means, [*rests, *turns], source)
     return fit_triad(means, ideal_means, noise, temperatures, method, subject)
 
@@ -496,8 +506,8 @@ def _mean_temperatures(
             f"{source}: a temperature is not a number, expected finite numbers; remove its sample"
         )
     reference = float(np.round(samples.mean())) if fit.reference is None else fit.reference
-    since = times - (times[0] - float(np.median(np.diff(times))))
+    elapsed = times - (times[0] - float(np.median(np.diff(times))))
     blocks = zip(means.begin, means.end)
-    inside = ((since > low + 1e-9) & (since <= high + 1e-9) for low, high in blocks)
+    inside = ((elapsed > low + 1e-9) & (elapsed <= high + 1e-9) for low, high in blocks)
     values = np.array([fit.values[samples].mean() for samples in inside])
     return replace(fit, values=values, reference=reference)

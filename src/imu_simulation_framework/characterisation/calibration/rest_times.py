@@ -204,7 +204,7 @@ def find_whole_turns(
             f"{source}: number of turns is {turns!r}, expected a whole number above 0, for all "
             "axes or for each of x, y and z"
         )
-    found = []
+    marked_turns = []
     for start, stop, angle in _find_movements(times, gyro, rests):
         axis = int(np.abs(angle).argmax())
         count = counts.get(AXES[axis])
@@ -222,14 +222,14 @@ def find_whole_turns(
             )
         _require_all_samples(times, start, stop, subject)
         x, y, z = (np.sign(angle[axis]) * 2.0 * np.pi * count * np.eye(3)[axis]).tolist()
-        found.append(Turn(start, stop, (x, y, z)))
-    if not found:
+        marked_turns.append(Turn(start, stop, (x, y, z)))
+    if not marked_turns:
         expected = ", ".join(f"{count:g} about {axis}" for axis, count in counts.items())
         raise RecordingError(
             f"{source}: no movement between stationary periods has the stated number of whole "
             f"turns ({expected})"
         )
-    return found
+    return marked_turns
 
 
 def find_reference_turns(
@@ -295,9 +295,11 @@ def _find_movements(times, gyro, rests):
     movements = []
     for previous, following in zip(rests, rests[1:]):
         start, stop = previous.stop, following.start
-        still = np.concatenate([gyro[previous.start : start], gyro[stop : following.stop]])
+        stationary_rates = np.concatenate(
+            [gyro[previous.start : start], gyro[stop : following.stop]]
+        )
         steps = np.diff(times[start - 1 : stop])
-        angle = (gyro[start:stop] - still.mean(axis=0)).T @ steps
+        angle = (gyro[start:stop] - stationary_rates.mean(axis=0)).T @ steps
         movements.append((start, stop, angle))
     return movements
 

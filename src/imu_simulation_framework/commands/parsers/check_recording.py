@@ -22,7 +22,7 @@ program does not start ROS. Writes to DIR:
     check_recording.py gps.csv imu.csv
 
 The last line states whether the recording is usable, usable with the written settings, or not
-usable, and gives the reason. Exit code: 0 if the recording is usable, 3 if there are grave
+usable, and gives the reason. Exit code: 0 if the recording is usable, 3 if there are critical
 findings, 2 if it cannot be used.
 """
 

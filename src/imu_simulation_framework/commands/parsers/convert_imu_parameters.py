@@ -39,8 +39,8 @@ def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
     add("input", metavar="IN", help="file to convert, or name of a bundled IMU")
     add("--from", dest="source", choices=FORMATS, metavar="F",
         help="format of the input")
-    written = [name for name, kind in FORMATS.items() if kind.write is not None]
-    add("--to", dest="target", required=True, choices=written, metavar="F",
+    output_formats = [name for name, kind in FORMATS.items() if kind.write is not None]
+    add("--to", dest="target", required=True, choices=output_formats, metavar="F",
         help="format of the output")
     add("--rate", type=_positive, metavar="HZ",
         help="sample rate of the output, by default the rate of the input; also the rate of an "

@@ -266,12 +266,12 @@ def judge_model(
         parameters = errors if isinstance(errors, YawErrorParameters) else YawErrorParameters()
     # White noise that the user specifies is treated as the complete error of the reference.
     is_stated = noise is not None and not noise.drives
-    known = None if is_stated else observed.reference
-    turned = observed.time, observed.net_turn, observed.absolute_turn
-    reference = parameters.reference_errors(known, turned, task.runs, task.seed)
+    known_reference = None if is_stated else observed.reference
+    coordinates = observed.time, observed.net_turn, observed.absolute_turn
+    reference = parameters.reference_errors(known_reference, coordinates, task.runs, task.seed)
     curves = curves + reference[:, : len(time)].astype(curves.dtype)
     # At times without a reference heading, the yaw error is not observed.
-    zero_reference = None if known is None else observed.zeroed_by
+    zero_reference = None if known_reference is None else observed.zeroed_by
     time, error, curves = zero_where_known(time, observed.error, curves, zero_reference)
     remarks = [*imu.remarks, *_remarks(errors, bool(reference.any()))]
     remarks += [] if task.what == SENSOR else model.limits
@@ -318,8 +318,8 @@ def drawings_of_unit(model: YawErrorModel, seed: int, unit_seed: int) -> list[Li
     unit_sources: list[Source] = []
     drive_sources: list[Source] = []
     for source in model.sources:
-        stays = isinstance(source, RandomConstant) and source.name not in CONSTANTS_OF_A_DRIVE
-        (unit_sources if stays else drive_sources).append(source)
+        is_constant = isinstance(source, RandomConstant) and source.name not in CONSTANTS_OF_A_DRIVE
+        (unit_sources if is_constant else drive_sources).append(source)
     drawings = [LinearDrawing(dataclasses.replace(model, sources=tuple(drive_sources)), seed)]
     if unit_sources:
         unit_model = dataclasses.replace(model, sources=tuple(unit_sources))

@@ -213,9 +213,9 @@ def _verdict_row(model: ModelJudgement) -> tuple[str, ...]:
 def _pooled_row(model: PooledJudgement, drives: int) -> tuple[str, ...]:
     verdict = model.verdict
     words = "rejected: " * verdict.rejected + verdict.verdict
-    together = f"{verdict.together:.3g}" if math.isfinite(verdict.together) else ""
+    pooled_p_value = f"{verdict.together:.3g}" if math.isfinite(verdict.together) else ""
     inside = f"{model.calibration[0].inside} of {drives}"
-    return model.name, words, together, f"{verdict.alone:.3g}", inside
+    return model.name, words, pooled_p_value, f"{verdict.alone:.3g}", inside
 
 
 def _rows_text(rows, columns) -> str:
@@ -324,7 +324,7 @@ def _page(model, drive, options, sentences) -> bytes:
     quantiles = {0.5: judgement.median}
     for band in judgement.bands:
         quantiles.update({0.5 - 0.5 * band.level: band.low, 0.5 + 0.5 * band.level: band.high})
-    shown = ShownEnsemble(
+    shown_ensemble = ShownEnsemble(
         drive.task.runs,
         judgement.time,
         quantiles,
@@ -340,7 +340,7 @@ def _page(model, drive, options, sentences) -> bytes:
     }
     page = ensemble_page(
         f"{model.name} tested against {drive.name}",
-        shown,
+        shown_ensemble,
         options.limit,
         settings,
         [*sentences, *drive.remarks([model])],

@@ -112,11 +112,11 @@ def unpack(content: bytes, time: np.ndarray, job: str, first_run: int) -> Reduct
                 raise DamagedChunkError("content is larger than any chunk")
         with np.load(io.BytesIO(body), allow_pickle=False) as file:
             arrays = dict(file)
-        same = str(arrays["job"]) == job and int(arrays["first_run"]) == first_run
+        is_same_job = str(arrays["job"]) == job and int(arrays["first_run"]) == first_run
     except _ARCHIVE_ERRORS:
         # A file with a correct hash may still have been written by another program.
         raise DamagedChunkError("does not contain the arrays of a chunk") from None
-    if not same:
+    if not is_same_job:
         raise EnsembleError("chunk of another ensemble, or of other runs")
     return Reduction.from_arrays(time, arrays)
 
@@ -173,12 +173,13 @@ def draw_chunk(
     ClusterError
         This process uses other library versions.
     """
-    own = versions()
-    if own != needed:
-        name = next(name for name in needed if own.get(name) != needed[name])
+    current_versions = versions()
+    if current_versions != needed:
+        name = next(name for name in needed if current_versions.get(name) != needed[name])
         raise ClusterError(
-            f"a worker on {platform.node()} has {name} {own.get(name)}, but {needed[name]} is "
-            "needed, as results differ between versions; install the same version on all computers"
+            f"a worker on {platform.node()} has {name} {current_versions.get(name)}, but "
+            f"{needed[name]} is needed, as results differ between versions; install the same "
+            "version on all computers"
         )
     errors = drawing.errors(first_run, runs)
     return pack(reduce_runs(drawing.time, errors, max(0, keep - first_run)), job, first_run)
@@ -393,17 +394,21 @@ class _Chunks:
 
 def _require_same(path, job):
     try:
-        known = json.loads(read_settings(path))
-        if not isinstance(known, dict):
+        stored_job = json.loads(read_settings(path))
+        if not isinstance(stored_job, dict):
             raise ValueError
     except (ValueError, RecursionError):
         raise ResultError(
             f"{path}: does not describe the ensemble of the chunks in this folder; remove the "
             "folder or choose another one"
         ) from None
-    wanted = json.loads(format_json(job))
-    known.pop("hash", None)
-    names = [key for key in dict.fromkeys([*wanted, *known]) if known.get(key) != wanted.get(key)]
+    requested_job = json.loads(format_json(job))
+    stored_job.pop("hash", None)
+    names = [
+        key
+        for key in dict.fromkeys([*requested_job, *stored_job])
+        if stored_job.get(key) != requested_job.get(key)
+    ]
     if names:
         raise ResultError(
             f"{path}: this folder belongs to another ensemble, which differs in "

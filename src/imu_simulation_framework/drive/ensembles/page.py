@@ -103,8 +103,8 @@ def write_ensemble(folder: Path, ensemble: Reduction, caption: Caption, formats)
         write("curves.npz", content.getvalue())
     footer = f"{ensemble.runs} runs, {caption.what}, seed {caption.seed}"
     title = f"Yaw error, {caption.drive}, {caption.imu}"
-    shown = ShownEnsemble.from_reduction(ensemble, PROBABILITIES)
-    figure = to_matplotlib(ensemble_figure(shown, title, caption.limit), footer)
+    shown_ensemble = ShownEnsemble.from_reduction(ensemble, PROBABILITIES)
+    figure = to_matplotlib(ensemble_figure(shown_ensemble, title, caption.limit), footer)
     for format in dict.fromkeys(formats):
         write(f"ensemble.{format}", whole_files.render_figure(figure, format))
     return lines

@@ -53,8 +53,8 @@ def reject_settings_without_effect(configuration: Configuration) -> None:
         "[simulation] real_time_factor": configuration.simulation.real_time_factor != 0.0,
         "[simulation] gravity": configuration.simulation.gravity != WORLD_GRAVITY,
     }
-    for key, changed in is_changed.items():
-        if changed:
+    for key, value_changed in is_changed.items():
+        if value_changed:
             raise ConfigurationError(
                 f"{key} has no effect with [simulation] simulator = external: the external "
                 "simulator defines the world"

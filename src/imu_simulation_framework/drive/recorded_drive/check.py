@@ -55,10 +55,10 @@ def ensure_plausible(configuration: Configuration) -> RecordingCheck:
     check = check_configured_recording(configuration)
     if check.problems:
         raise errors.RecordingError(check.problems[0])
-    if check.grave and not configuration.experiment.accept_implausible:
+    if check.critical and not configuration.experiment.accept_implausible:
         # Findings exist only if the recording could be read.
         path = cast(Samples, check.reference_samples).path
-        findings = "; ".join(finding.sentence() for finding in check.grave)
+        findings = "; ".join(finding.sentence() for finding in check.critical)
         override = "to run it anyway: [experiment] accept_implausible = true"
         raise errors.ImplausibleRecordingError(f"{path}: {findings}; {override}")
     return check

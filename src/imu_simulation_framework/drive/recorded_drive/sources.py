@@ -115,8 +115,15 @@ def _recording_name(path: str) -> str:
 def _require_files(configuration: Configuration, *sections: str) -> None:
     """Raise an error that names config.ini if the path of a recording in it is not a file."""
     for section in sections:
-        path, given = getattr(configuration, section).path, configuration.given.get(section, {})
-        is_from_file = path and given.get("path") and path.endswith(os.path.normpath(given["path"]))
+        path, given_settings = (
+            getattr(configuration, section).path,
+            configuration.given.get(section, {}),
+        )
+        is_from_file = (
+            path
+            and given_settings.get("path")
+            and path.endswith(os.path.normpath(given_settings["path"]))
+        )
         if not is_from_file or os.path.isfile(path) or os.path.isdir(path):
             continue
         kind = "no such file"

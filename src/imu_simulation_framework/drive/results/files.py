@@ -193,8 +193,8 @@ class ResultFolder:
         try:
             with open_regular(path) as file:
                 names = file.readline().decode().strip().split(",")
-                chosen = [0, *(names.index(column) for column in columns)]
-                return [*np.loadtxt(file, delimiter=",", usecols=chosen, ndmin=2).T]
+                column_indices = [0, *(names.index(column) for column in columns)]
+                return [*np.loadtxt(file, delimiter=",", usecols=column_indices, ndmin=2).T]
         except (OSError, ValueError) as error:
             problem = f"the column{'s' * (len(columns) > 1)} {', '.join(columns)} cannot be read"
             raise ResultError(f"{path}: {problem}: {error}") from error
@@ -549,8 +549,8 @@ def tum_of_comparison(comparison, poses) -> dict[str, str]:
         File contents with the keys ``truth`` and ``imu``.
     """
     time = comparison.error.index.to_numpy(dtype=float)
-    known = poses.index.to_numpy(dtype=float)
-    x, y = (np.interp(time, known, poses[name].to_numpy(dtype=float)) for name in ("x", "y"))
+    pose_times = poses.index.to_numpy(dtype=float)
+    x, y = (np.interp(time, pose_times, poses[name].to_numpy(dtype=float)) for name in ("x", "y"))
     return {
         "truth": tum_text(time, x, y, comparison.reference_yaw),
         "imu": tum_text(time, x, y, comparison.imu_yaw),

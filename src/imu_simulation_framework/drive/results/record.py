@@ -212,14 +212,16 @@ class Stream:
         size = self._row.size
         start = self._first_byte + self._rows_in_file * size
         rows = memoryview(bytes(self._tail[: max(0, count)]))
-        written = 0
+        written_bytes = 0
         with suppress(OSError):
-            while written < len(rows):
-                written += os.pwrite(self._file.fileno(), rows[written:], start + written)
+            while written_bytes < len(rows):
+                written_bytes += os.pwrite(
+                    self._file.fileno(), rows[written_bytes:], start + written_bytes
+                )
         # An incomplete row is written again by the next call.
-        whole = written // size
-        self._rows_in_file += whole
-        del self._tail[: whole * size]
+        complete_rows = written_bytes // size
+        self._rows_in_file += complete_rows
+        del self._tail[: complete_rows * size]
         self._due = len(self._tail) + size * _ROWS_IN_MEMORY
 
     def __len__(self) -> int:
@@ -252,11 +254,11 @@ class Stream:
         with self._lock:
             split = min(max(self._rows_in_file, first), last)
             content = bytearray()
-            wanted = (split - first) * size
+            row_bytes = (split - first) * size
             try:
-                while len(content) < wanted:
+                while len(content) < row_bytes:
                     place = self._first_byte + first * size + len(content)
-                    part = os.pread(self._file.fileno(), wanted - len(content), place)
+                    part = os.pread(self._file.fileno(), row_bytes - len(content), place)
                     if not part:
                         raise ResultError(f"{self._path}: the file was truncated")
                     content += part
@@ -662,16 +664,16 @@ class ExperimentRecord:
         spans = {name: self._streams[name].span(zero, end) for name in STORED_OF_RECEIVER}
         stamps, _ = self._streams["gnss_position"].rows(*spans["gnss_position"])
         for name, names in STORED_OF_RECEIVER.items():
-            own, values = self._streams[name].rows(*spans[name])
+            stream_times, values = self._streams[name].rows(*spans[name])
             aligned = np.full((len(stamps), len(names)), np.nan)
-            row = np.minimum(np.searchsorted(stamps, own), len(stamps) - 1)
-            is_common = stamps[row] == own
+            row = np.minimum(np.searchsorted(stamps, stream_times), len(stamps) - 1)
+            is_common = stamps[row] == stream_times
             aligned[row[is_common]] = values[is_common]
             columns.update(zip(names, aligned.T))
         z, w = (columns.pop(name) for name in STORED_OF_RECEIVER["gnss_heading"])
         heading = 2.0 * np.arctan2(z, w)
-        known = np.isfinite(heading)
-        heading[known] = unwrap(heading[known])
+        has_heading = np.isfinite(heading)
+        heading[has_heading] = unwrap(heading[has_heading])
         columns["heading"] = heading
         return _table(
             (stamps - zero) / NANOSECONDS, {name: columns[name] for name in GNSS_PUBLISHED}
@@ -698,9 +700,9 @@ def _imu_columns(values, angles):
 
 
 def _odometer_columns(values, angles):
-    turned = np.zeros((len(values), 4))
-    turned[:, 2:] = values[:, 2:4]
-    columns = dict(zip(ODOMETER_PUBLISHED, values.T), yaw=angles.columns(turned)["yaw"])
+    quaternions = np.zeros((len(values), 4))
+    quaternions[:, 2:] = values[:, 2:4]
+    columns = dict(zip(ODOMETER_PUBLISHED, values.T), yaw=angles.columns(quaternions)["yaw"])
     return {name: columns[name] for name in TRAJECTORY}
 
 

@@ -71,8 +71,10 @@ def _completed(content, path, likes=()):
         raise ConfigurationError(
             f"{path}: the key like refers to {named}, which refers back to this file"
         )
-    known = _completed(read_yaml(other, "the robot file in the key like"), other, (*likes, path))
-    completed = dict(known) if isinstance(known, dict) else {}
+    inherited = _completed(
+        read_yaml(other, "the robot file in the key like"), other, (*likes, path)
+    )
+    completed = dict(inherited) if isinstance(inherited, dict) else {}
     if isinstance(completed.get("description"), str):
         completed["description"] = str(other.parent / completed["description"])
     for section, values in content.items():

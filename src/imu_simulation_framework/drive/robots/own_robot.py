@@ -235,40 +235,40 @@ def own_robot(path: Path, content: Any, simulator: str) -> RobotParameters:
         A key or the description is invalid.
     """
     with prefix_errors(f"{path}: "):
-        own = _read_keys(content)
-    file = path.parent / own.description
-    text = expand_description(file, own.arguments)
+        robot = _read_keys(content)
+    file = path.parent / robot.description
+    text = expand_description(file, robot.arguments)
     if simulator == "gazebo":
         # Wheels in Gazebo do not slip in their rolling direction, see gazebo_description.
-        own = replace(
-            own, turning_half_track=None, wheel_separation_multiplier=None, sideslip_time=None
+        robot = replace(
+            robot, turning_half_track=None, wheel_separation_multiplier=None, sideslip_time=None
         )
     urdf = Description(text, file)
     _resolve_meshes(urdf)
-    parameters = _parameters_from_description(urdf, own, path)
+    parameters = _parameters_from_description(urdf, robot, path)
     if simulator == "gazebo":
         _require_inertia(urdf, parameters)
-    skids = own.steering is None and len(own.left_wheel) > 1
+    skids = robot.steering is None and len(robot.left_wheel) > 1
     if simulator != "mujoco" or not skids:
         return parameters
-    if own.turning_half_track or own.wheel_separation_multiplier:
+    if robot.turning_half_track or robot.wheel_separation_multiplier:
         return parameters
-    unknown = ("half_track", "sideslip_time") if own.sideslip_time is None else ("half_track",)
+    unknown = ("half_track", "sideslip_time") if robot.sideslip_time is None else ("half_track",)
     return replace(parameters, unknown_turning=unknown)
 
 
 def _read_keys(content: Any) -> OwnRobot:
-    own = from_mapping(OwnRobot, content, "the file")
-    if own.turning_half_track and own.wheel_separation_multiplier:
+    robot = from_mapping(OwnRobot, content, "the file")
+    if robot.turning_half_track and robot.wheel_separation_multiplier:
         raise ConfigurationError(
             "turning_half_track and wheel_separation_multiplier are both given, expected one of "
             "them."
         )
-    if own.steering and own.sideslip_time:
+    if robot.steering and robot.sideslip_time:
         raise ConfigurationError(
             "sideslip_time is set with steering, expected only with a differential drive"
         )
-    return own
+    return robot
 
 
 def _resolve_meshes(urdf: Description) -> None:
@@ -331,29 +331,29 @@ class _Wheels(NamedTuple):
         return point
 
 
-def _parameters_from_description(urdf: Description, own: OwnRobot, path: Path) -> RobotParameters:
+def _parameters_from_description(urdf: Description, robot: OwnRobot, path: Path) -> RobotParameters:
     """Prepare a description for the simulator, and return the robot parameters."""
-    wheels = _find_wheels(urdf, own, path)
+    wheels = _find_wheels(urdf, robot, path)
     ground_point = wheels.ground_point
-    imu = _place_imu(urdf, own.imu, ground_point, path)
+    imu = _place_imu(urdf, robot.imu, ground_point, path)
     _place_footprint(urdf, ground_point)
     mass = _prepare_joints_and_contacts(urdf, wheels)
-    friction = own.contact.wheel_friction or (1.0 if len(wheels.left) == 1 else 0.4)
+    friction = robot.contact.wheel_friction or (1.0 if len(wheels.left) == 1 else 0.4)
     grip = friction * mass * STANDARD_GRAVITY / len(wheels.driven + wheels.rolling)
-    limits = _wheel_limits(urdf, wheels, own.drive, path)
+    limits = _wheel_limits(urdf, wheels, robot.drive, path)
     steering_limits = None
     if wheels.steering:
-        steering_limits = _steering_limits(urdf, wheels.steering, own.drive, path)
+        steering_limits = _steering_limits(urdf, wheels.steering, robot.drive, path)
     with prefix_errors(f"{path}: "):
-        motors = _motors(urdf, wheels, own.drive, limits, mass, grip)
-        drivetrain = _drivetrain(wheels, own, limits, steering_limits, ground_point)
+        motors = _motors(urdf, wheels, robot.drive, limits, mass, grip)
+        drivetrain = _drivetrain(wheels, robot, limits, steering_limits, ground_point)
     return RobotParameters(
         path=path,
         numbers={},
-        wheel_joints=own.left_wheel + own.right_wheel,
+        wheel_joints=robot.left_wheel + robot.right_wheel,
         drivetrain=drivetrain,
         motors=motors,
-        contact=replace(own.contact, wheel_friction=friction),
+        contact=replace(robot.contact, wheel_friction=friction),
         imu_position=tuple(imu.position.tolist()),
         imu_orientation=tuple(imu.rotation.as_euler("xyz").tolist()),
         footprint_radius=_footprint_radius(urdf, ground_point),
@@ -365,8 +365,8 @@ def _parameters_from_description(urdf: Description, own: OwnRobot, path: Path) -
     )
 
 
-def _find_wheels(urdf: Description, own: OwnRobot, path: Path) -> _Wheels:
-    sides, radius = (own.left_wheel, own.right_wheel), own.wheel_radius
+def _find_wheels(urdf: Description, robot: OwnRobot, path: Path) -> _Wheels:
+    sides, radius = (robot.left_wheel, robot.right_wheel), robot.wheel_radius
     left, right = ([_wheel(urdf, name, radius) for name in names] for names in sides)
     if len(left) != len(right):
         raise ConfigurationError(
@@ -377,7 +377,7 @@ def _find_wheels(urdf: Description, own: OwnRobot, path: Path) -> _Wheels:
         raise ConfigurationError(
             f"{path}: a joint in left_wheel is not to the left of the joints in right_wheel"
         )
-    steering = [_steering(urdf, name, left + right, radius) for name in own.steering or ()]
+    steering = [_steering(urdf, name, left + right, radius) for name in robot.steering or ()]
     steering.sort(key=lambda part: -part.position[1])
     return _Wheels(left, right, steering)
 
@@ -433,18 +433,18 @@ def _motors(
 
 def _drivetrain(
     wheels: _Wheels,
-    own: OwnRobot,
+    robot: OwnRobot,
     limits: RobotLimits,
     steering_limits: _SteeringLimits | None,
     ground_point: np.ndarray,
 ) -> Drivetrain:
     """Return the drivetrain, with Ackermann steering if there are steering joints."""
-    separation = (own.wheel_separation_multiplier or 1.0) * float(np.mean(wheels.tracks))
-    half_track = own.turning_half_track or 0.5 * separation
-    multipliers = (own.left_wheel_radius_multiplier, own.right_wheel_radius_multiplier)
+    separation = (robot.wheel_separation_multiplier or 1.0) * float(np.mean(wheels.tracks))
+    half_track = robot.turning_half_track or 0.5 * separation
+    multipliers = (robot.left_wheel_radius_multiplier, robot.right_wheel_radius_multiplier)
     if steering_limits is None:
         return DifferentialDrivetrain(
-            wheels.radius, half_track, limits, multipliers, own.sideslip_time or 0.0
+            wheels.radius, half_track, limits, multipliers, robot.sideslip_time or 0.0
         )
     places = tuple(tuple((part.position - ground_point)[:2].tolist()) for part in wheels.steering)
     return AckermannDrivetrain(
@@ -476,10 +476,10 @@ def _turning_joint(urdf: Description, name: str, direction: int, expected_axis: 
         raise urdf.fault(f"joint {name} is {joint.get('type')}, expected {expected}")
     link = urdf.child(joint)
     axis = urdf.numbers(joint.find("axis"), "xyz", 3, "1 0 0")
-    along = urdf.pose(link).rotation.apply(axis / (np.linalg.norm(axis) or 1.0))[direction]
-    if abs(along) < 0.999:
+    axis_component = urdf.pose(link).rotation.apply(axis / (np.linalg.norm(axis) or 1.0))[direction]
+    if abs(axis_component) < 0.999:
         raise urdf.fault(f"joint {name} does not turn about {expected_axis}")
-    if along < 0.0:
+    if axis_component < 0.0:
         # The axis is reversed so that positive velocities move the robot forward or to the left.
         element = joint.find("axis")
         element = ElementTree.SubElement(joint, "axis") if element is None else element

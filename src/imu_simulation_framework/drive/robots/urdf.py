@@ -133,8 +133,8 @@ class Description:
         return self._end(joint, "child")
 
     def _end(self, joint, end) -> str:
-        found = joint.find(end)
-        link = "" if found is None else found.get("link", "")
+        element = joint.find(end)
+        link = "" if element is None else element.get("link", "")
         if link not in self.links:
             raise self.fault(f"joint {self._name(joint)} has the {end} link {quote(link)}, which "
                              "does not exist")  # fmt: skip
@@ -166,17 +166,19 @@ class Description:
         """
         text = default if element is None else element.get(key, default)
         try:
-            found = np.array([float(word) for word in text.split()])
+            numbers = np.array([float(word) for word in text.split()])
         except ValueError:
-            found = np.empty(0)
+            numbers = np.empty(0)
         # Underscores, as in 1_0, and very small numbers, which lose precision, are rejected.
-        usual = (found == 0.0) | (np.abs(found) > SMALLEST_NUMBER)
-        within = np.all(np.abs(found) < LARGEST_NUMBER) and np.all(usual) and "_" not in text
-        if len(found) != count or not within:
+        is_regular = (numbers == 0.0) | (np.abs(numbers) > SMALLEST_NUMBER)
+        is_in_range = (
+            np.all(np.abs(numbers) < LARGEST_NUMBER) and np.all(is_regular) and "_" not in text
+        )
+        if len(numbers) != count or not is_in_range:
             tag = element.tag if element is not None else "it"
             expected = "a finite number" if count == 1 else f"{count} finite numbers"
             raise self.fault(f"{key} of {tag} is {quote(text)}, expected {expected}")
-        return found
+        return numbers
 
     def _check_numbers(self) -> None:
         """Reject implausible inertias and limits; errors name the link or joint."""
@@ -242,11 +244,11 @@ class Description:
             The link is its own ancestor.
         """
         self.pose(link)  # raises an error if the link is its own ancestor
-        found = []
+        joints = []
         while link in self.above:
             link = self._end(self.above[link], "parent")
-            found.append(link)
-        return found
+            joints.append(link)
+        return joints
 
     def pose(self, link: str) -> Pose:
         """Return the pose of a link relative to the root link.
@@ -266,14 +268,14 @@ class Description:
         ConfigurationError
             The link is its own ancestor.
         """
-        way = []
+        chain = []
         while link not in self.poses:
-            if link in way:
+            if link in chain:
                 raise self.fault(f"link {link} is its own parent")
-            way.append(link)
+            chain.append(link)
             link = self._end(self.above[link], "parent")
         pose = self.poses[link]
-        for part in reversed(way):
+        for part in reversed(chain):
             pose = self.poses[part] = pose * self.origin(self.above[part])
         return pose
 

@@ -447,25 +447,25 @@ class TrackingSession:
         x, y, z, w = pose.orientation
         vertical = w * w + z * z - x * x - y * y
         if vertical < _MIN_UPRIGHT_COSINE:
-            lean = math.degrees(math.acos(max(-1.0, vertical)))
+            tilt = math.degrees(math.acos(max(-1.0, vertical)))
             raise SimulatorError(
                 f"the robot tipped over: {(pose.stamp - self._zero) / NANOSECONDS:.2f} s after the "
-                f"start its tilt is {lean:.0f} deg"
+                f"start its tilt is {tilt:.0f} deg"
             )
 
     def _ensure_not_displaced(self, pose) -> None:
         last, self._last = self._last, (pose.stamp, pose.x, pose.y)
         if last is None:
             return
-        moved = math.hypot(pose.x - last[1], pose.y - last[2])
+        displacement = math.hypot(pose.x - last[1], pose.y - last[2])
         elapsed = (pose.stamp - last[0]) / NANOSECONDS
         # Half a control period is added, because a reported speed may belong to the previous step.
         max_elapsed = abs(elapsed) + 0.5 * self._period
-        if moved <= JUMP_SPEED * max_elapsed:
+        if displacement <= JUMP_SPEED * max_elapsed:
             return
-        if moved > (JUMP_SPEED + 3.0 * math.hypot(pose.v_x, pose.v_y)) * max_elapsed:
+        if displacement > (JUMP_SPEED + 3.0 * math.hypot(pose.v_x, pose.v_y)) * max_elapsed:
             raise SimulatorError(
-                f"the robot was displaced by {moved:.2f} m within {elapsed:.2f} s, "
+                f"the robot was displaced by {displacement:.2f} m within {elapsed:.2f} s, "
                 f"{(pose.stamp - self._zero) / NANOSECONDS:.2f} s after the start: its pose was "
                 "set during the drive"
             )

@@ -98,15 +98,15 @@ class ExternalRobotSession:
             Same quantities in the world of the experiment, with velocities in the robot frame.
         """
         self._newest = stamp, state
-        moved = state.copy()
+        world_state = state.copy()
         x, y, z = state[:3] - self._origin
         cosine, sine = math.cos(self._turn), math.sin(self._turn)
-        moved[:3] = self._place + (cosine * x - sine * y, sine * x + cosine * y, z)
-        moved[3:7] = self._turned(state[3:7])
+        world_state[:3] = self._place + (cosine * x - sine * y, sine * x + cosine * y, z)
+        world_state[3:7] = self._turned(state[3:7])
         if self._twist_in_world:
             twist = state[7:].reshape(2, 3)
-            moved[7:] = Rotation.from_quat(state[3:7]).apply(twist, inverse=True).ravel()
-        return moved
+            world_state[7:] = Rotation.from_quat(state[3:7]).apply(twist, inverse=True).ravel()
+        return world_state
 
     def imu(self, data: bytes) -> bytearray:
         """Transform the orientation in a serialised IMU message to the world of the experiment.
@@ -137,8 +137,8 @@ class ExternalRobotSession:
         return message
 
     def _turned(self, quaternion) -> tuple[float, ...]:
-        half = 0.5 * self._turn
-        return quaternion_product(0.0, 0.0, math.sin(half), math.cos(half), *quaternion)
+        half_angle = 0.5 * self._turn
+        return quaternion_product(0.0, 0.0, math.sin(half_angle), math.cos(half_angle), *quaternion)
 
     def due(self, stamp: int) -> None:
         """Register a state to which the experiment must respond with a command.
@@ -169,9 +169,9 @@ class ExternalRobotSession:
         newest = 0 if self._newest is None else self._newest[0]
         command = self._drivetrain.forward(*commands)
         if self._unanswered:
-            late = (newest - self._unanswered.popleft()) / NANOSECONDS
+            latency = (newest - self._unanswered.popleft()) / NANOSECONDS
             # Stop commands are repeated after the drive, without corresponding states.
-            self._latest = max(self._latest, late if any(command) else 0.0)
+            self._latest = max(self._latest, latency if any(command) else 0.0)
         elif self._commanded_at is not None:
             self._ahead += 1
         self._commanded_at, self._stopped = newest, False

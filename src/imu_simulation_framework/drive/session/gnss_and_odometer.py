@@ -85,26 +85,26 @@ class PositioningSession:
         pandas.DataFrame or None
             GnssRecord, or None if there is no fix.
         """
-        chosen = self._periods.find_starts(stamps)
-        if chosen.any():
-            turn = orientation[chosen]
+        indices = self._periods.find_starts(stamps)
+        if indices.any():
+            turn = orientation[indices]
             antenna = antenna_motion(
-                position[chosen],
+                position[indices],
                 turn,
-                Rotation.from_quat(turn).apply(linear_velocity[chosen]),
-                angular_velocity[chosen],
+                Rotation.from_quat(turn).apply(linear_velocity[indices]),
+                angular_velocity[indices],
                 np.atleast_1d(yaw_from_quaternion(turn)),
                 self.gnss.lever_arm,
             )
-            table = self._receiver.measure(stamps[chosen] / NANOSECONDS, antenna)
+            table = self._receiver.measure(stamps[indices] / NANOSECONDS, antenna)
             if len(table):
                 self._waiting.append(add_geodetic_positions(table, self.gnss.origin))
         if not self._waiting:
             return None
         table = pd.concat(self._waiting) if len(self._waiting) > 1 else self._waiting[0]
         arrived = (table["arrival"] <= stamps[-1] / NANOSECONDS + 1e-9).to_numpy()
-        late = table[~arrived]
-        self._waiting = [late] if len(late) else []
+        pending_rows = table[~arrived]
+        self._waiting = [pending_rows] if len(pending_rows) else []
         return table[arrived] if arrived.any() else None
 
 
@@ -183,19 +183,19 @@ class OdometerSession:
         steps[: len(kept)] += kept[:, 2]
         states = np.column_stack([time, speed, np.cumsum(steps), yaw])
         self._before = states[-1:]
-        chosen = self._periods.find_starts(stamps)
-        if not chosen.any():
+        indices = self._periods.find_starts(stamps)
+        if not indices.any():
             return None
-        read = states[len(kept) :][chosen]
-        poses = np.column_stack([position[chosen, :2], read[:, 3]])
+        read = states[len(kept) :][indices]
+        poses = np.column_stack([position[indices, :2], read[:, 3]])
         output = self._odometer.read(read[:, 0], read[:, 2], poses)
-        half = 0.5 * output["yaw"]
+        half_yaw = 0.5 * output["yaw"]
         columns = (
             output["x"],
             output["y"],
-            np.sin(half),
-            np.cos(half),
+            np.sin(half_yaw),
+            np.cos(half_yaw),
             output["v"],
             output["yaw_rate"],
         )
-        return OdometerRows(stamps[chosen], np.column_stack(columns))
+        return OdometerRows(stamps[indices], np.column_stack(columns))

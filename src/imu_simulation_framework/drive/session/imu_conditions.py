@@ -185,8 +185,8 @@ class ImuConditions:
         times = np.array([stamp - first for stamp in stamps], dtype=float)
 
         def interpolate(quantity: str) -> np.ndarray:
-            known, values = _collect(self._reports[quantity], first, last)
-            return np.column_stack([np.interp(times, known, column) for column in values.T])
+            known_times, values = _collect(self._reports[quantity], first, last)
+            return np.column_stack([np.interp(times, known_times, column) for column in values.T])
 
         states = interpolate(_POSE) if _POSE in self._reports else np.zeros((len(stamps), 4))
         fields: Iterable[np.ndarray | None] = len(stamps) * [None]

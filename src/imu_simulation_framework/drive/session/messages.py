@@ -111,12 +111,12 @@ def motor_row(message: Any, robot: RobotParameters) -> np.ndarray:
         ("positions", message.position, robot.steering_joints),
         ("velocities", message.velocity, robot.wheel_joints),
     ):
-        known = dict(zip(message.name, values))
-        missing = [joint for joint in joints if joint not in known]
+        values_by_name = dict(zip(message.name, values))
+        missing = [joint for joint in joints if joint not in values_by_name]
         if missing:
             raise SimulatorError(
                 f"{topics.JOINT_STATES}: {quantity} of {', '.join(missing)} is missing, expected "
                 f"{quantity} of {', '.join(joints)}"
             )
-        rows.append([[known.get(joint, math.nan) for joint in robot.commanded_joints]])
+        rows.append([[values_by_name.get(joint, math.nan) for joint in robot.commanded_joints]])
     return robot.motor_rows(*rows)[0]

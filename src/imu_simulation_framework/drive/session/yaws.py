@@ -144,15 +144,15 @@ class YawSession:
     def _sample(self, topic, stamp, yaw) -> YawSample:
         return YawSample(topic, stamp, *self._streams[topic].add(yaw))
 
-    def _errors(self, known) -> Iterator[YawSample]:
+    def _errors(self, yaw_samples) -> Iterator[YawSample]:
         """Yield yaw errors since the start of the drive, where the yaw error is set to zero."""
         if self._zero is None:
-            for stamp, error in known:
+            for stamp, error in yaw_samples:
                 # A stamp may be repeated before the first command; its last error is used.
                 _store_newest(self._early, stamp, error)
             return
         early, self._early = self._early, {}
-        for stamp, error in (*early.items(), *known):
+        for stamp, error in (*early.items(), *yaw_samples):
             if stamp < self._zero:
                 continue
             yield self._sample(topics.YAW_ERROR_SIMULATED, stamp, error)

@@ -45,8 +45,8 @@ class Experiments:
         self.seed, self.driven = seed, 0.0
         self._setups = {letter: _setup(*recordings.get(letter, (letter,))) for letter in DRIVES}
         self.own = ", ".join(sorted(recordings)).upper()
-        own = f", user recordings for {self.own}" if self.own else ""
-        self.description = f"robot in MuJoCo, seed {seed}, bundled synthetic drives{own}"
+        drives_text = f", user recordings for {self.own}" if self.own else ""
+        self.description = f"robot in MuJoCo, seed {seed}, bundled synthetic drives{drives_text}"
         self.sources: dict[str, str] = {}
         # The methods are cached, because several figures use the same drive or experiment.
         self.prepared = lru_cache(maxsize=None)(self._prepared)

@@ -17,7 +17,7 @@ MAX_FREQUENCY = 0.1
 """Highest frequency in figure 4.13 [Hz]."""
 
 
-def describe_figure(shown: str, compared: Comparison) -> str:
+def describe_figure(quantity: str, compared: Comparison) -> str:
     """Describe the results in the figure of an experiment.
 
     Parameters
@@ -32,7 +32,7 @@ def describe_figure(shown: str, compared: Comparison) -> str:
     str
         Message without a full stop.
     """
-    return _DESCRIPTIONS[shown](compared)
+    return _DESCRIPTIONS[quantity](compared)
 
 
 def _describe_tracking(compared: Comparison) -> str:
@@ -59,9 +59,9 @@ def _imus(compared: Comparison) -> tuple[YawComparison, YawComparison]:
 
 def _describe_yaw(compared: Comparison) -> str:
     real, simulated = _imus(compared)
-    truth, wanted = compared.ground_truth["yaw"], compared.trajectory["yaw"]
+    truth, trajectory_yaw = compared.ground_truth["yaw"], compared.trajectory["yaw"]
     recorded = real.imu_yaw
-    delay = find_time_shift(truth.index, truth, wanted.index, wanted, 5.0).shift
+    delay = find_time_shift(truth.index, truth, trajectory_yaw.index, trajectory_yaw, 5.0).shift
     new = np.mean(np.diff(recorded) != 0.0) / np.median(np.diff(recorded.index))
     return (
         f"the final yaw error is {final_error(real)} for the recorded IMU and "

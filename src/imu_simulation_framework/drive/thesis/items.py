@@ -155,7 +155,7 @@ def choose_items(numbers: Sequence[str]) -> list[Item]:
         raise ConfigurationError(
             f"figure '{unknown[0]}' is unknown, expected one from {first} to {last}"
         )
-    chosen = [item for label, item in items.items() if names[label] & set(numbers)]
-    if not any(item.shown for item in chosen):
-        raise ConfigurationError(f"figure {chosen[0].label} {NOT_MADE}: {chosen[0].why}")
-    return chosen
+    selected = [item for label, item in items.items() if names[label] & set(numbers)]
+    if not any(item.shown for item in selected):
+        raise ConfigurationError(f"figure {selected[0].label} {NOT_MADE}: {selected[0].why}")
+    return selected

@@ -149,7 +149,7 @@ def _lines(item, experiments):
     return lines
 
 
-def figures_table(shown: Sequence[ShownItem], format: str) -> pd.DataFrame:
+def figures_table(items: Sequence[ShownItem], format: str) -> pd.DataFrame:
     """Create the figure table.
 
     Parameters
@@ -165,13 +165,13 @@ def figures_table(shown: Sequence[ShownItem], format: str) -> pd.DataFrame:
         Columns of :data:`COLUMNS`.
     """
     rows = []
-    for item, _, finding in shown:
+    for item, _, finding in items:
         file = f"{item.file}.{format}" if item.shown else ""
         rows.append((item.label, item.title, item.thesis, finding, item.why, file))
     return pd.DataFrame(rows, columns=[column.key for column in COLUMNS])
 
 
-def thesis_page(shown: Sequence[ShownItem], table: pd.DataFrame, experiments: Experiments) -> Page:
+def thesis_page(items: Sequence[ShownItem], table: pd.DataFrame, experiments: Experiments) -> Page:
     """Create the web page with all figures.
 
     Parameters
@@ -192,20 +192,28 @@ def thesis_page(shown: Sequence[ShownItem], table: pd.DataFrame, experiments: Ex
     return Page(
         title="Figures of the thesis, with our drives",
         summary=_summary(experiments.own),
-        sections=[listing, *(item.section for item in shown), _settings(experiments)],
+        sections=[listing, *(item.section for item in items), _settings(experiments)],
         footer=f"{experiments.description}, imu_simulation_framework {__version__}",
     )
 
 
-def _summary(own: str) -> list[str]:
-    source = f"your recordings for {own}, and otherwise synthetic" if own else "synthetic"
+def _summary(user_recordings: str) -> list[str]:
+    source = (
+        f"your recordings for {user_recordings}, and otherwise synthetic"
+        if user_recordings
+        else "synthetic"
+    )
     return [
         "The thesis behind this package compares the yaw error of a BNO055 on four drives with "
         "that of Gazebo's IMU plug-ins. This page reproduces its figures on control and in "
         "chapter 4 with our models of the plug-ins and a robot in MuJoCo. The recordings of the "
         f"thesis are not available; the recordings here are {source}. Figures are comparable in "
         "the magnitude and the character of errors, not in their course.",
-        *([f"Statements on bundled recordings below do not hold for {own}."] if own else []),
+        *(
+            [f"Statements on bundled recordings below do not hold for {user_recordings}."]
+            if user_recordings
+            else []
+        ),
         "Chapter 4 has no table. The guide page Differences from the sources compares the numbers "
         "in its text and in equations 4.1 to 4.17 with ours. The chapter ends without a "
         "statistical test, as there were too few drives; judge_imu.py a --imu hector --imu "

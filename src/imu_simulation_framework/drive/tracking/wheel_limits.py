@@ -140,10 +140,10 @@ def describe_impossible_turn(trajectory, drivetrain) -> str:
         return ""
     times, v, yaw_rate = _times(trajectory), trajectory["v"], trajectory["yaw_rate"].to_numpy()
     desired = wheel_velocities(trajectory, drivetrain)
-    held, reached = desired.iloc[0].tolist(), []
+    reached_command, reached = desired.iloc[0].tolist(), []
     for step, commands in zip(np.diff(times, prepend=times[0]), desired.to_numpy()):
-        held = drivetrain.reachable(commands, held, step)
-        reached.append(drivetrain.forward(*held)[1])
+        reached_command = drivetrain.reachable(commands, reached_command, step)
+        reached.append(drivetrain.forward(*reached_command)[1])
     missed = np.gradient(times) * (yaw_rate - reached)
     until = np.concatenate([[0.0], np.cumsum(missed)])
     later = np.minimum(np.searchsorted(times, times + _MISSED_YAW_TIME), len(times))

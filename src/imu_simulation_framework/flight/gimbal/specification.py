@@ -196,15 +196,17 @@ class TabulatedJoints(Settings):
         MotionError
             The table does not cover all times.
         """
-        since = time - time[0]
+        elapsed = time - time[0]
         first, last = self.times[0], self.times[-1]
-        if first > _TIME_ROUNDING or since[-1] > last + _TIME_ROUNDING:
+        if first > _TIME_ROUNDING or elapsed[-1] > last + _TIME_ROUNDING:
             raise MotionError(
                 f"{self.source}: the joint angles are from {first:g} s to {last:g} s, expected "
-                f"from 0 s to {since[-1]:g} s after the start of the motion"
+                f"from 0 s to {elapsed[-1]:g} s after the start of the motion"
             )
-        path, within = CubicSpline(self.times, self.angles), np.clip(since, first, last)
-        return JointMotion(time, path(within), path(within, 1), path(within, 2))
+        path, clipped_times = CubicSpline(self.times, self.angles), np.clip(elapsed, first, last)
+        return JointMotion(
+            time, path(clipped_times), path(clipped_times, 1), path(clipped_times, 2)
+        )
 
 
 Drive = Union[FixedJoints, SinusoidalJoints, TabulatedJoints, Stabilisation]

@@ -111,9 +111,10 @@ def navigation_errors(
     """
     period = motion.period
     index = np.rint((navigation.time - motion.time[0]) / period).astype(int)
-    within = index.size == 0 or (index[0] >= 0 and index[-1] < len(motion))
+    is_in_range = index.size == 0 or (index[0] >= 0 and index[-1] < len(motion))
     if not (
-        within and np.allclose(motion.time[index], navigation.time, rtol=0.0, atol=1e-3 * period)
+        is_in_range
+        and np.allclose(motion.time[index], navigation.time, rtol=0.0, atol=1e-3 * period)
     ):
         raise MotionError("the true motion has no samples at the times of the fixes")
     runs, fixes = navigation.position.shape[:2]

@@ -2,8 +2,8 @@
 
 A :class:`Question` consists of a motion, IMUs, their operation, and a limit of the yaw error. Each
 field is a text on the page and in the address: a time such as ``10min``, the limit in degrees, and
-all other numbers in the unit of the field. :class:`Words` translates a question into a command
-line, and into lines of Python code.
+all other numbers in the unit of the field. :class:`CommandTexts` translates a question into a
+command line, and into lines of Python code.
 
 For speed, motions are sampled more slowly than sensors, and yaw error models have few time steps.
 The first-passage time, which requires simulated drives, is a separate request.
@@ -287,7 +287,7 @@ SAMPLES_PER_TURN = 100.0
 """Samples per full turn that resolve the filter's tilt error, with a rate of at least 10 Hz."""
 
 
-class Moved(NamedTuple):
+class PageMotion(NamedTuple):
     """Motion that the user's input describes, with and without stops.
 
     Attributes
@@ -359,7 +359,7 @@ class Answers:
         self.recordings: dict[str, Any] = {}
         self._read = read
         self._driven = lru_cache(maxsize=8)(self._make_driven)
-        self._moved = lru_cache(maxsize=8)(self._make_moved)
+        self._motion_of = lru_cache(maxsize=8)(self._make_motion)
         self._model = lru_cache(maxsize=64)(self._make_model)
         self._part = lru_cache(maxsize=64)(self._make_part)
 
@@ -383,7 +383,7 @@ class Answers:
                 f"recording {name}: is the name of a bundled drive, expected a different file name"
             )
         self.recordings[name] = self._read(path)
-        for kept in (self._driven, self._moved, self._model, self._part):
+        for kept in (self._driven, self._motion_of, self._model, self._part):
             kept.cache_clear()
 
     @property
@@ -412,7 +412,7 @@ class Answers:
                 f"{', '.join(self.drives)}; drop a recording onto the page again after a restart"
             )
 
-    def moved(self, question: Question) -> Moved:
+    def motion(self, question: Question) -> PageMotion:
         """Return the motion that the user's input describes, including stops.
 
         Parameters
@@ -422,25 +422,25 @@ class Answers:
 
         Returns
         -------
-        Moved
+        PageMotion
 
         Raises
         ------
         FrameworkError
             If the drive does not exist, or the stops leave no time to drive.
         """
-        return self._moved(_with_fields(question, *_MOTION_FIELDS, *_STOP_FIELDS))
+        return self._motion_of(_with_fields(question, *_MOTION_FIELDS, *_STOP_FIELDS))
 
-    def _make_moved(self, question):
+    def _make_motion(self, question):
         name, driven, remarks = self._driven(_with_fields(question, *_MOTION_FIELDS))
-        motion = question.operation.moved(driven)
+        motion = question.operation.insert_stops(driven)
         duration = float(math.floor(min(question.duration, motion.duration + 1e-6)))
         if duration < math.floor(question.duration):
             end = f"{name} lasts {motion.duration:.6g} s: the answer applies to its end"
             remarks = (*remarks, end)
         if not duration:
             raise ConfigurationError(f"{name} lasts {motion.duration:.6g} s, expected at least 1 s")
-        return Moved(name, driven, motion, duration, remarks)
+        return PageMotion(name, driven, motion, duration, remarks)
 
     def _make_driven(self, question):
         if question.motion == "drive":
@@ -529,12 +529,16 @@ class Answers:
         return self._model(_with_fields(question, *_MODEL_FIELDS), name)
 
     def _make_model(self, question, name):
-        moved, operation = self.moved(question), question.operation
-        period = model_step(moved.at, moved.motion, operation, STEPS)
+        page_motion, operation = self.motion(question), question.operation
+        period = model_step(page_motion.at, page_motion.motion, operation, STEPS)
         model = yaw_error_model(
-            self.imu(name, question.unit), moved.motion, period, sample=SAMPLE, operation=operation
+            self.imu(name, question.unit),
+            page_motion.motion,
+            period,
+            sample=SAMPLE,
+            operation=operation,
         )
-        return model.until(min(round(moved.at / period) + 1, len(model.time)))
+        return model.until(min(round(page_motion.at / period) + 1, len(model.time)))
 
     def part(self, question: Question, name: str) -> PartAnswer:
         """Compute the heading drift of one IMU from the linear model, without simulated drives.
@@ -584,10 +588,12 @@ class Answers:
         FrameworkError
             See :meth:`model`.
         """
-        moved, model = self.moved(question), self.model(question, name)
+        page_motion, model = self.motion(question), self.model(question, name)
         imu = self.imu(name, question.unit)
         used: dict[str, Any] = {"period": model.step, "sample": SAMPLE}
-        improvements = propose_improvements(imu, moved.driven, question.operation, model, **used)
+        improvements = propose_improvements(
+            imu, page_motion.driven, question.operation, model, **used
+        )
         return heading_answer(model, question.limit_angle, improvements, runs=RUNS)
 
     def ranked(self, question: Question) -> Iterator[pd.DataFrame]:
@@ -608,13 +614,13 @@ class Answers:
         FrameworkError
             See :meth:`model`.
         """
-        moved = self.moved(question)
+        page_motion = self.motion(question)
         for name in self.parts if question.ranked == "all" else question.imu:
             yield which_imu(
                 {name: self.imu(name, question.unit)},
-                moved.driven,
+                page_motion.driven,
                 question.limit_angle,
-                moved.at,
+                page_motion.at,
                 question.operation,
                 sample=SAMPLE,
                 runs=RUNS,
@@ -654,27 +660,27 @@ def described_amount(question: Question) -> float:
     return float(math.floor(question.duration))
 
 
-class Words:
+class CommandTexts:
     """Translation of the page's user input into commands and Python code.
 
     Parameters
     ----------
-    written : mapping of str to str, optional
+    command_line_names : mapping of str to str, optional
         Names of IMUs and drives on a command line that differ from those on the page, such as the
         path of a file.
     """
 
-    def __init__(self, written: Mapping[str, str] | None = None) -> None:
-        self.written = {} if written is None else written
+    def __init__(self, command_line_names: Mapping[str, str] | None = None) -> None:
+        self.command_line_names = {} if command_line_names is None else command_line_names
 
-    def budget_command(self, question: Question, moved: Moved) -> str:
+    def budget_command(self, question: Question, page_motion: PageMotion) -> str:
         """Return the heading_budget.py command that yields the same result as the page.
 
         Parameters
         ----------
         question : Question
             Motion, sensors and requirement chosen by the user.
-        moved : Moved
+        page_motion : PageMotion
             Motion of the question.
 
         Returns
@@ -683,16 +689,16 @@ class Words:
             Command line.
         """
         words = ["heading_budget.py", *self._motion(question), *self._imus(question)]
-        return shlex.join([*words, "--at", time_text(moved.at), *_shared_options(question)])
+        return shlex.join([*words, "--at", time_text(page_motion.at), *_shared_options(question)])
 
-    def ranking_command(self, question: Question, moved: Moved) -> str:
+    def ranking_command(self, question: Question, page_motion: PageMotion) -> str:
         """Return the which_imu.py command that ranks the same IMUs as the page.
 
         Parameters
         ----------
         question : Question
             Motion, sensors and requirement chosen by the user.
-        moved : Moved
+        page_motion : PageMotion
             Motion of the question.
 
         Returns
@@ -700,19 +706,19 @@ class Words:
         str
             Command line.
         """
-        words = ["which_imu.py", *self._motion(question), "--for", time_text(moved.at)]
+        words = ["which_imu.py", *self._motion(question), "--for", time_text(page_motion.at)]
         if question.ranked == "chosen":
             words += self._imus(question)
         return shlex.join([*words, *_shared_options(question)])
 
-    def python_lines(self, question: Question, moved: Moved, step: float) -> str:
+    def python_lines(self, question: Question, page_motion: PageMotion, step: float) -> str:
         """Return lines of Python code that yield the same result as the page.
 
         Parameters
         ----------
         question : Question
             Motion, sensors and requirement chosen by the user.
-        moved : Moved
+        page_motion : PageMotion
             Motion of the question.
         step : float
             Step of the models [s].
@@ -722,7 +728,7 @@ class Words:
         str
             Lines of Python.
         """
-        names = [self.written.get(name, name) for name in question.imu]
+        names = [self.command_line_names.get(name, name) for name in question.imu]
         several = len(names) > 1
         imu = "name" if several else repr(names[0])
         read = f"isf.read_part({imu})"
@@ -732,7 +738,7 @@ class Words:
             read = f"{read}.any_unit()"
         model = f"isf.yaw_error_model({read}, motion, {step:.12g}, operation=operation)"
         lines = [
-            f"model = {model}.until({round(moved.at / step) + 1})",
+            f"model = {model}.until({round(page_motion.at / step) + 1})",
             f"print(isf.heading.heading_answer(model, limit).sentence({imu}, limit))",
         ]
         if several:
@@ -744,18 +750,18 @@ class Words:
         head = (
             "import imu_simulation_framework as isf",
             f"operation, limit = isf.Operation({used}), {question.limit_angle:.12g}",
-            f"motion = operation.moved({self._python_motion(question)})",
+            f"motion = operation.insert_stops({self._python_motion(question)})",
         )
         return "\n".join([*head, *lines])
 
     def _imus(self, question):
-        names = (self.written.get(name, name) for name in question.imu)
+        names = (self.command_line_names.get(name, name) for name in question.imu)
         return [word for name in names for word in ("--imu", name)]
 
     def _motion(self, question):
         amount, speed = described_amount(question), ("--speed", f"{question.speed:.12g}")
         if question.motion == "drive":
-            return [self.written.get(question.drive, question.drive)]
+            return [self.command_line_names.get(question.drive, question.drive)]
         if question.motion == "straight":
             return ["--straight", time_text(amount)]
         if question.motion == "circles":
@@ -773,7 +779,7 @@ class Words:
         amount, speed = described_amount(question), f"{question.speed:.12g}"
         if question.motion == "drive":
             read = "read_drive" if question.drive in DRIVES else "read_motion"
-            return f"isf.{read}({self.written.get(question.drive, question.drive)!r})"
+            return f"isf.{read}({self.command_line_names.get(question.drive, question.drive)!r})"
         if question.motion == "straight":
             return f"isf.straight({amount:.12g})"
         if question.motion == "circles":

@@ -32,9 +32,9 @@ from ..answer import FirstPassage, angle
 from .answers import (
     FIELDS,
     Answers,
+    CommandTexts,
     PartAnswer,
     Question,
-    Words,
     question_address,
     question_from_address,
     question_from_texts,
@@ -109,14 +109,14 @@ def _plot(figure) -> tuple[Mapping[str, Any], dict[str, str]]:
     return figure_data, {"height": f"{figure_data['layout']['height']}px"}
 
 
-def make_app(answers: Answers, words: Words, folder: str) -> Any:
+def make_app(answers: Answers, words: CommandTexts, folder: str) -> Any:
     """Create the web page as a Dash application.
 
     Parameters
     ----------
     answers : Answers
         Object that computes the results.
-    words : Words
+    words : CommandTexts
         Translation of user input into commands.
     folder : str
         Folder in which recordings that are dropped onto the page are stored.
@@ -274,10 +274,10 @@ class _Page:
 
     def _slider(self, name, texts):
         scale = SCALES[name]
-        shown = np.unique(np.linspace(0, len(scale) - 1, 5).round().astype(int)).tolist()
+        mark_places = np.unique(np.linspace(0, len(scale) - 1, 5).round().astype(int)).tolist()
         slider = self.dcc.Slider(
             0, len(scale) - 1, 1, value=_place(name, texts[name]), id=f"slider-{name}",
-            marks={place: scale[place] for place in shown}, updatemode="drag", included=False,
+            marks={place: scale[place] for place in mark_places}, updatemode="drag", included=False,
         )  # fmt: skip
         text = self.dcc.Input(texts[name], id=name, type="text", className="text", size="7",
                               autoComplete="off", spellCheck=False)  # fmt: skip
@@ -347,62 +347,62 @@ class _Page:
         values = [text.split(",") if name == "imu" else text for name, text in texts.items()]
         return [*values, *(_place(name, texts[name]) for name in SCALES), mistake]
 
-    def compute(self, asked):
+    def compute(self, request):
         """Return the page content that follows from the linear model for the user's input."""
         keep = self.dash.no_update
-        self._reject_forged(asked)
-        self._record_newest(asked)
-        shown = {"number": asked["number"], "accepted": False}
+        self._reject_forged(request)
+        self._record_newest(request)
+        response = {"number": request["number"], "accepted": False}
         try:
-            question = question_from_texts(asked["texts"])
+            question = question_from_texts(request["texts"])
             with self.computing:
-                moved = self.answers.moved(question)
+                page_motion = self.answers.motion(question)
                 parts = [self.answers.part(question, name) for name in question.imu]
         except FrameworkError as error:
-            return _sentence(error), *[keep] * 8, shown
+            return _sentence(error), *[keep] * 8, response
         texts = question_texts(question)
-        shown = {
-            "number": asked["number"],
+        response = {
+            "number": request["number"],
             "accepted": True,
             "address": question_address(question),
             "places": {
                 name: _place(name, texts[name])
                 for name, scale in SCALES.items()
-                if asked["texts"][name] not in scale
+                if request["texts"][name] not in scale
             },
         }
         words = self.words
         return (
             "",
             [self._card(place, part, question) for place, part in enumerate(parts)],
-            self._remarks(question, moved, parts),
+            self._remarks(question, page_motion, parts),
             self._causes(parts),
             *_plot(bands_figure(parts, question.limit)),
-            words.budget_command(question, moved),
-            words.ranking_command(question, moved),
-            words.python_lines(question, moved, parts[0].model.step),
-            shown,
+            words.budget_command(question, page_motion),
+            words.ranking_command(question, page_motion),
+            words.python_lines(question, page_motion, parts[0].model.step),
+            response,
         )
 
-    def _reject_forged(self, asked):
+    def _reject_forged(self, request):
         """Respond with status 400 to a request that the page's script cannot have sent."""
-        is_question = isinstance(asked, dict) and isinstance(asked.get("texts"), dict)
+        is_question = isinstance(request, dict) and isinstance(request.get("texts"), dict)
         if not is_question or not (
-            isinstance(asked.get("number"), int)
-            and isinstance(asked.get("page"), str)
-            and all(isinstance(text, str) for text in asked["texts"].values())
+            isinstance(request.get("number"), int)
+            and isinstance(request.get("page"), str)
+            and all(isinstance(text, str) for text in request["texts"].values())
         ):
             exceptions = importlib.import_module("werkzeug.exceptions")  # installed with Dash
             raise exceptions.BadRequest(
                 "question: is malformed, expected a number, a page and texts"
             )
 
-    def _is_outdated(self, asked) -> bool:
-        return asked["number"] < self.newest.get(asked["page"], 0)
+    def _is_outdated(self, request) -> bool:
+        return request["number"] < self.newest.get(request["page"], 0)
 
-    def _record_newest(self, asked):
+    def _record_newest(self, request):
         """Store the number of a page's newest request, and forget the oldest pages."""
-        page, number = asked["page"], asked["number"]
+        page, number = request["page"], request["number"]
         self.newest[page] = max(number, self.newest.pop(page, 0))
         while len(self.newest) > MAX_PAGES:
             self.newest.pop(next(iter(self.newest)))
@@ -480,34 +480,34 @@ class _Page:
         if len(part.causes) and part.percentile_95 > 0.0:
             most = f"largest source: {part.causes.index[0]}"
         inside = float(part.model.probability_within(question.limit_angle)[-1])
-        within = f"{table.format_percent(inside)} end within {question.limit:g} deg"
+        end_text = f"{table.format_percent(inside)} end within {question.limit:g} deg"
         return html.Div(
             [
                 html.Span(part.name, className="name"),
                 html.Strong(angle(part.percentile_95), id=f"nearly-all-{place}"),
                 html.Span("in 95 % of drives", className="unit"),
                 html.Span(
-                    f"{angle(part.percentile_50)} in 50 %; {within}; {most}", className="more"
+                    f"{angle(part.percentile_50)} in 50 %; {end_text}; {most}", className="more"
                 ),
             ],
             className="card",
             style={"borderColor": colour_of(place)},
         )
 
-    def _remarks(self, question, moved, parts):
+    def _remarks(self, question, page_motion, parts):
         html = self.html
         use = question.operation.sentence()
-        remarks = [*moved.remarks]
+        remarks = [*page_motion.remarks]
         for part in parts:
             remarks += part.remarks
         return [
-            html.P(f"After {time_text(moved.at)}: {moved.name}, {use}"),
+            html.P(f"After {time_text(page_motion.at)}: {page_motion.name}, {use}"),
             *(html.P(remark, className="remark") for remark in dict.fromkeys(remarks)),
         ]
 
     def _causes(self, parts: Sequence[PartAnswer]):
         html = self.html
-        shown = []
+        children = []
         for place, part in enumerate(parts):
             rows, colour = [], colour_of(place)
             for source, cause in part.causes.iterrows():
@@ -524,9 +524,9 @@ class _Page:
                     ]
                     rows.append(html.Tr(cells))
             head = ("source", "rms", "share of variance", "differs")
-            shown.append(html.H3(part.name, style={"color": colour}))
-            shown.append(self._table("causes", head, {"rms"}, rows))
-        return shown
+            children.append(html.H3(part.name, style={"color": colour}))
+            children.append(self._table("causes", head, {"rms"}, rows))
+        return children
 
     def _table(self, name, texts, numbers, rows):
         html = self.html
@@ -561,8 +561,8 @@ class _Page:
             f"{int(ranking['passes'].sum())} of {len(ranking)} parts stay within "
             f"{question.limit:g} deg all the time in 95 % of drives."
         )
-        shown = self._table("ranking", head, set(head[2:5]), rows)
-        return [html.P(summary), html.Div(shown, className="wide")]
+        ranking_table = self._table("ranking", head, set(head[2:5]), rows)
+        return [html.P(summary), html.Div(ranking_table, className="wide")]
 
 
 def _sentence(error) -> str:
@@ -653,7 +653,9 @@ def passages_figure(passages: Mapping[str, FirstPassage]) -> Figure:
         max(float(passage.time[-1]) for passage in passages.values())
     )
     figure = Figure(x=f"time [{name}]")
-    passed = {part: 100.0 * (1.0 - passage.stays) for part, passage in passages.items()}
+    passed = {
+        part: 100.0 * (1.0 - passage.probability_within) for part, passage in passages.items()
+    }
     most = max(float(share[-1]) for share in passed.values())
     upper = next(upper for upper in (10.0, 25.0, 50.0, 100.0, 101.0) if upper >= most)
     figure.panel("drives [%]", height=230, limits=(0.0, upper))

@@ -160,9 +160,9 @@ def _distribution(figure, ensemble, name, title, height):
     values = np.degrees(ensemble.statistics[name])
     # A few extreme values would compress the histogram of all other values.
     low, high = np.quantile(values, (0.0005, 0.9995))
-    shown = values[(values >= low) & (values <= high)]
-    bins = int(np.clip(np.sqrt(len(shown)), 5, _MAX_BINS))
-    counts, edges = np.histogram(shown, bins=bins)
+    displayed_values = values[(values >= low) & (values <= high)]
+    bins = int(np.clip(np.sqrt(len(displayed_values)), 5, _MAX_BINS))
+    counts, edges = np.histogram(displayed_values, bins=bins)
     words, unit = STATISTICS[name]
     figure.panel("runs", title, x=f"{words} [{unit}]", height=height)
     figure.bars(edges, counts, colours.SIMULATED, "runs")
@@ -195,7 +195,7 @@ def ensemble_spectrum(ensemble: ShownEnsemble) -> Figure:
 
 
 def _quantile(ensemble, probability):
-    for known, values in ensemble.quantiles.items():
-        if abs(known - probability) < 1e-9:
+    for level, values in ensemble.quantiles.items():
+        if abs(level - probability) < 1e-9:
             return np.degrees(values)
     return None

@@ -83,14 +83,14 @@ def residuals_figure(time, normalised) -> Figure:
     Figure
     """
     time, values = np.asarray(time, dtype=float), np.asarray(normalised, dtype=float)
-    seen = np.isfinite(values)
+    is_observed = np.isfinite(values)
     figure = Figure().panel("innovation / std", "Normalised innovations", x="time [s]", height=200)
-    figure.points(time[seen], values[seen], colours.REAL, size=3)
+    figure.points(time[is_observed], values[is_observed], colours.REAL, size=3)
     for level in (-TWO_SIDED, TWO_SIDED):
         figure.level(level, style.LIMIT, _RIGHT_MODEL)
-    count = int(seen.sum())
+    count = int(is_observed.sum())
     lags = np.arange(1, min(_LAGS, count // 4) + 1)
-    if len(lags) and np.any(values[seen] != 0.0):
+    if len(lags) and np.any(values[is_observed] != 0.0):
         correlation = autocorrelation(values, lags)
         figure.panel("correlation", "Autocorrelation", height=160, x="lag [steps]")
         figure.bars(np.append(lags - 0.5, lags[-1] + 0.5), correlation, colours.REAL)
@@ -104,7 +104,7 @@ def residuals_figure(time, normalised) -> Figure:
             "innovation / std", "Quantiles: on the line if normal", x="normal quantile", height=200
         )
         figure.line(expected, expected, {"color": colours.BAND_GREY, "linewidth": 1.0})
-        figure.points(expected, np.sort(values[seen]), colours.REAL, size=3)
+        figure.points(expected, np.sort(values[is_observed]), colours.REAL, size=3)
     return figure
 
 

@@ -76,9 +76,9 @@ def _places(axis, tests):
     axis.axvline(0.0, **style.ZERO)
     for row, test in enumerate(reversed(tests)):
         place = _place(test)
-        shown = float(np.clip(place, -_MAX_PLACE, _MAX_PLACE))
-        marker = "o" if shown == place else ("<" if place < 0.0 else ">")
-        axis.plot(shown, row, marker=marker, color=style.REAL["color"], markersize=6)
+        clipped = float(np.clip(place, -_MAX_PLACE, _MAX_PLACE))
+        marker = "o" if clipped == place else ("<" if place < 0.0 else ">")
+        axis.plot(clipped, row, marker=marker, color=style.REAL["color"], markersize=6)
         axis.text(
             _AXIS_END, row, f"p = {test.p_value:.2g}, corrected {test.adjusted:.2g}", fontsize=8,
             ha="right", va="center",
@@ -94,9 +94,9 @@ def _places(axis, tests):
 
 
 def _place(test) -> float:
-    apart = test.observed - test.median
-    width = test.high - test.median if apart > 0.0 else test.median - test.low
-    return apart / width if width > 0.0 else float(np.sign(apart)) * (_MAX_PLACE + 1.0)
+    difference = test.observed - test.median
+    width = test.high - test.median if difference > 0.0 else test.median - test.low
+    return difference / width if width > 0.0 else float(np.sign(difference)) * (_MAX_PLACE + 1.0)
 
 
 def calibration_figure(results) -> Figure:
@@ -112,14 +112,14 @@ def calibration_figure(results) -> Figure:
     Figure
     """
     figure = Figure("Percentiles of drives in their predictions", widths=(1.0, 1.0), share_y=True)
-    share, half = np.linspace(0.0, 1.0, 101), unseen_share(len(results[0].pit))
+    share, half_width = np.linspace(0.0, 1.0, 101), unseen_share(len(results[0].pit))
     looks = dict(zip((result.name for result in results), style.line_styles(len(results))))
     for signed, title, x in (
         (False, "Magnitudes", "simulated drives below [%]"),
         (True, "Errors of either sign", "simulated drives closer to the median [%]"),
     ):
         figure.panel("share of drives [%]", title, x=x, height=300)
-        low, high = (100.0 * np.clip(share + side * half, 0.0, 1.0) for side in (-1.0, 1.0))
+        low, high = (100.0 * np.clip(share + side * half_width, 0.0, 1.0) for side in (-1.0, 1.0))
         figure.band(100.0 * share, low, high, colours.SIMULATED, 0.2, "95 % of correct predictions")
         for result in results:
             if (result.name in SIGNED) != signed:

@@ -93,14 +93,16 @@ class Likelihood:
         drives = []
         for drive, residual in zip(self.drives, observed.drives):
             spread = [-drive.time[:, np.newaxis]] if self.spread else []
-            own = [residual.own, *spread, drive.reference_constants]
+            drive_curves = [residual.own, *spread, drive.reference_constants]
             gain = None
             if terms.REFERENCE_ERROR in self.random:
                 gain = drive.reference.std if drive.reference else np.zeros(len(drive.time))
-            turned = np.diff(drive.absolute_turn, prepend=0.0)
+            turn_per_step = np.diff(drive.absolute_turn, prepend=0.0)
             jumped = None if drive.steps is None else observed.start_std**2 * drive.steps
             drives.append(
-                residual._replace(own=np.hstack(own), gain=gain, turned=turned, jumped=jumped)
+                residual._replace(
+                    own=np.hstack(drive_curves), gain=gain, turned=turn_per_step, jumped=jumped
+                )
             )
         return replace(observed, drives=tuple(drives))
 
@@ -249,13 +251,13 @@ class Likelihood:
         callable
             Function of the random terms' parameters.
         """
-        chosen, fixed = list(constants), np.array(list(constants.values()))
+        indices, fixed = list(constants), np.array(list(constants.values()))
         both = list(zip(self.drives, self._regressors))
-        errors = [drive.error - curves[:, chosen] @ fixed for drive, curves in both]
-        curves = [np.delete(curves, chosen, axis=1) for _, curves in both]
-        observed = self._observe(errors, curves, np.delete(self._stds, chosen), self.start_std)
+        errors = [drive.error - curves[:, indices] @ fixed for drive, curves in both]
+        curves = [np.delete(curves, indices, axis=1) for _, curves in both]
+        observed = self._observe(errors, curves, np.delete(self._stds, indices), self.start_std)
         filtered = DriveFilter(observed.drives, self._states)
-        log_prior = -0.5 * float(np.sum((fixed / self._stds[chosen]) ** 2))
+        log_prior = -0.5 * float(np.sum((fixed / self._stds[indices]) ** 2))
 
         def log_likelihood(values: dict[str, float]) -> float:
             prior = log_prior + self.scales.log_prior(values)
@@ -287,16 +289,20 @@ class Likelihood:
         space = self.space(values)
         states = self._filter.smoothed(space, *self._drive_constants(values))[index]
         count, drive = len(space.design), self.drives[index]
-        observed, own = self._observed, count + 1 + self.spread + len(terms.REFERENCE_CONSTANTS)
+        observed, own_size = (
+            self._observed,
+            count + 1 + self.spread + len(terms.REFERENCE_CONSTANTS),
+        )
         start = observed.starts[index] + observed.start_std * states[count]
         parts = {"start offset": start}
-        values_over_time = observed.constants(states[own:])
+        values_over_time = observed.constants(states[own_size:])
         for place, term in enumerate(self.constants):
             parts[term.name] = values_over_time[place] * self._regressors[index][:, place]
         if self.spread:
             parts["rate bias of the drive"] = -states[count + 1] * drive.time
         reference_parts = (
-            drive.reference_constants.T * states[own - len(terms.REFERENCE_CONSTANTS) : own]
+            drive.reference_constants.T
+            * states[own_size - len(terms.REFERENCE_CONSTANTS) : own_size]
         )
         parts.update(zip(terms.REFERENCE_CONSTANTS, reference_parts))
         if terms.REFERENCE_ERROR in self.random and drive.reference:
@@ -386,9 +392,9 @@ class _Residuals:
         for index, (error, curves) in enumerate(zip(errors, unknown_curves)):
             starts = np.zeros((len(error), len(errors)))
             starts[:, index] = 1.0
-            seen = np.isfinite(error)
-            rows.append(np.hstack([starts, curves])[seen])
-            targets.append(error[seen])
+            is_observed = np.isfinite(error)
+            rows.append(np.hstack([starts, curves])[is_observed])
+            targets.append(error[is_observed])
         matrix, target = np.concatenate(rows), np.concatenate(targets)
         sizes = np.max(np.abs(matrix), axis=0)
         sizes[sizes == 0.0] = 1.0
@@ -397,8 +403,8 @@ class _Residuals:
         if prior_std is None:
             residual = float(np.sqrt(np.mean((target - matrix @ solution) ** 2)))
             # The constants with a finite prior may also explain some of the residual.
-            known = np.concatenate(regressors) * np.where(np.isinf(stds), 0.0, stds)
-            residual = max(residual, 0.3 * float(np.max(np.abs(known), initial=0.0)))
+            prior_curves = np.concatenate(regressors) * np.where(np.isinf(stds), 0.0, stds)
+            residual = max(residual, 0.3 * float(np.max(np.abs(prior_curves), initial=0.0)))
             prior_std = PRIOR_STD * max(residual, np.finfo(float).tiny ** 0.25)
         # Triangular factor of the curves after the start offsets have been projected out.
         _, triangle = np.linalg.qr(matrix / sizes)
@@ -703,7 +709,7 @@ class HectorFit(NamedTuple):
     sentences: list[str]
 
 
-def hector_of(chosen: Fit, period: float) -> HectorFit:
+def hector_of(fitted: Fit, period: float) -> HectorFit:
     """Fit the drift of Hector's Gazebo IMU plug-in to the drives of an identified model.
 
     The plug-in's yaw has a Gauss-Markov drift, but neither a rate bias nor a scale factor.
@@ -712,7 +718,7 @@ def hector_of(chosen: Fit, period: float) -> HectorFit:
 
     Parameters
     ----------
-    chosen : Fit
+    fitted : Fit
         Fit of the identified model.
     period : float
         Sampling period of the plug-in [s].
@@ -721,15 +727,15 @@ def hector_of(chosen: Fit, period: float) -> HectorFit:
     -------
     HectorFit
     """
-    likelihood, drift_fit = chosen.likelihood, chosen
+    likelihood, drift_fit = fitted.likelihood, fitted
     reference_terms = [
         term for term in (terms.REFERENCE_NOISE, terms.REFERENCE_DRIFT) if term in likelihood.random
     ]
     hector_terms = [terms.YAW_DRIFT, *reference_terms]
     if likelihood.constants or set(likelihood.random) - set(hector_terms):
         drift_fit = fit(Likelihood(likelihood.drives, hector_terms, ()))
-    estimates, _ = chosen.constants
-    best = likelihood.with_constants(dict(enumerate(estimates)))(chosen.values)
+    estimates, _ = fitted.constants
+    best = likelihood.with_constants(dict(enumerate(estimates)))(fitted.values)
     sigma, time = drift_fit.values["yaw_drift_sigma"], drift_fit.values["yaw_drift_time"]
     drift = drift_parameters(sigma, time, period)
     messages = []
@@ -750,7 +756,7 @@ def hector_of(chosen: Fit, period: float) -> HectorFit:
         ),
         sigma=sigma,
         correlation_time=time,
-        loss=None if drift_fit is chosen else best - drift_fit.log_likelihood,
-        more_parameters=chosen.parameters + len(estimates) - drift_fit.parameters,
+        loss=None if drift_fit is fitted else best - drift_fit.log_likelihood,
+        more_parameters=fitted.parameters + len(estimates) - drift_fit.parameters,
         sentences=messages,
     )

@@ -108,11 +108,11 @@ def choose(
     candidates.append(REFERENCE_DRIFT if correlated_reference else REFERENCE_SLIP)
     random = search.upwards(first, [term for term in candidates if term not in first])
     random = search.downwards(search.walk_or_drift(search.downwards(random)))
-    chosen = search.fitted(random)
-    kept, messages = _kept_constants(chosen, constants, drives)
+    refined = search.fitted(random)
+    kept, messages = _kept_constants(refined, constants, drives)
     if len(kept) < len(constants):
-        chosen = fit(Likelihood(drives, random, kept, len(drives) > 1), chosen.values)
-    return Choice(chosen, search.table(random), messages)
+        refined = fit(Likelihood(drives, random, kept, len(drives) > 1), refined.values)
+    return Choice(refined, search.table(random), messages)
 
 
 def p_value(gain: float, parameters: int) -> float:
@@ -163,22 +163,22 @@ class _Search:
             self._refit_larger_models(ordered, best_fit)
         return self._fits[ordered]
 
-    def _refit_from_larger_model(self, found: Any) -> Any:
+    def _refit_from_larger_model(self, larger_fit: Any) -> Any:
         """Refit with the parameters of a larger model if these are more likely for this model."""
-        likelihood = found.likelihood
+        likelihood = larger_fit.likelihood
         for terms, other in self._fits.items():
             if set(terms) >= set(likelihood.random):
                 values = {name: other.values[name] for name in likelihood.names}
-                if likelihood(values) > found.log_likelihood + _LIKELIHOOD_TOLERANCE:
-                    found = refit(likelihood, values)
-        return found
+                if likelihood(values) > larger_fit.log_likelihood + _LIKELIHOOD_TOLERANCE:
+                    larger_fit = refit(likelihood, values)
+        return larger_fit
 
-    def _refit_larger_models(self, ordered: Sequence[Any], found: Any) -> None:
+    def _refit_larger_models(self, ordered: Sequence[Any], best_fit: Any) -> None:
         """Refit larger models whose likelihood is below that of a submodel."""
         for terms, other in self._fits.items():
             holds = set(terms) >= set(ordered)
-            if holds and other.log_likelihood < found.log_likelihood - _LIKELIHOOD_TOLERANCE:
-                self._fits[terms] = _fit_from_submodel(other.likelihood, found)
+            if holds and other.log_likelihood < best_fit.log_likelihood - _LIKELIHOOD_TOLERANCE:
+                self._fits[terms] = _fit_from_submodel(other.likelihood, best_fit)
 
     def _best_submodel(self, ordered: Sequence[Any]) -> Any:
         """Return the most likely fit among the submodels of a model."""
@@ -188,13 +188,13 @@ class _Search:
     def upwards(self, random: Sequence[Any], candidates: Sequence[Any]) -> list[Any]:
         random = list(random)
         while True:
-            now = self.fitted(random)
+            current_fit = self.fitted(random)
             better = []
             for term in candidates:
                 if term in random:
                     continue
                 extended = self.fitted([*random, term])
-                gain = extended.log_likelihood - now.log_likelihood
+                gain = extended.log_likelihood - current_fit.log_likelihood
                 if p_value(gain, len(term.parameters)) < reliability.LEVEL / len(candidates):
                     # The term that yields the lowest AIC is added first.
                     better.append((extended.aic, term))
@@ -218,7 +218,7 @@ class _Search:
             # Without this term, slow errors of a course would appear as the sensor's random walk.
             nuisance.append(REFERENCE_DRIFT)
         while len(random) > 1:
-            now = self.fitted(random)
+            current_fit = self.fitted(random)
             losses = []
             for term in random:
                 is_only_one = self._sensor_terms(random) == [term]
@@ -226,7 +226,7 @@ class _Search:
                     # Every gyroscope has white noise; the drives at least bound it from above.
                     continue
                 others = [other for other in random if other is not term]
-                loss = now.log_likelihood - self.fitted(others).log_likelihood
+                loss = current_fit.log_likelihood - self.fitted(others).log_likelihood
                 losses.append((p_value(loss, len(term.parameters)), term))
             if not losses:
                 return random
@@ -255,13 +255,13 @@ class _Search:
             random = with_drift if demanded else with_walk
         return random
 
-    def table(self, chosen: Any) -> pd.DataFrame:
-        best = self.fitted(chosen)
+    def table(self, selected: Any) -> pd.DataFrame:
+        best = self.fitted(selected)
         rows = []
         for terms, candidate in self._fits.items():
             gain = candidate.log_likelihood - best.log_likelihood
             more = candidate.parameters - best.parameters
-            nested = more != 0 and (set(terms) >= set(chosen) or set(terms) <= set(chosen))
+            nested = more != 0 and (set(terms) >= set(selected) or set(terms) <= set(selected))
             rows.append(
                 {
                     "terms": " + ".join(term.name for term in terms),
@@ -284,26 +284,24 @@ def _fit_from_submodel(likelihood: Any, part: Any) -> Any:
     return refit(likelihood, {**likelihood.negligible_values(), **part.values})
 
 
-def _kept_constants(
-    chosen: Any, constants: Sequence[Any], drives: Any
-) -> tuple[list[Any], list[str]]:
+def _kept_constants(fit: Any, constants: Sequence[Any], drives: Any) -> tuple[list[Any], list[str]]:
     """Select the constant terms to keep, and explain uncertain or omitted ones.
 
     Rate bias and scale factor are always kept, since every gyroscope has them. If a small one were
     omitted, the random terms would explain it, and the interval of the bias would be too narrow.
     """
-    estimates, covariance = chosen.constants
+    estimates, covariance = fit.constants
     kept, messages = [], []
     for term, estimate, std in zip(constants, estimates, np.sqrt(np.diag(covariance))):
         p = float(chi2.sf((abs(estimate) / std) ** 2, 1))
         # The interval has the same level as the test, so that it contains 0 if 0 is not rejected.
-        half = float(chi2.isf(reliability.LEVEL, 1)) ** 0.5 * std
-        low, high = estimate - half, estimate + half
+        half_width = float(chi2.isf(reliability.LEVEL, 1)) ** 0.5 * std
+        low, high = estimate - half_width, estimate + half_width
         differs = p < reliability.LEVEL
         if differs and term is DIRECTION:
             # This term is rare and easily confused with others, so its interval averages over the
             # random terms.
-            _, low, high, _ = _with_intervals(chosen, 1.0 - reliability.LEVEL)[1][term.parameter]
+            _, low, high, _ = _with_intervals(fit, 1.0 - reliability.LEVEL)[1][term.parameter]
             differs = not low <= 0.0 <= high
         reason = (
             None if term is RATE_BIAS or differs else reliability.explain_similarity(term, drives)
@@ -346,17 +344,17 @@ def _remove_faults_iteratively(
     ]
 
 
-def _common_lag(chosen: Fit) -> tuple[float, float]:
+def _common_lag(fit: Fit) -> tuple[float, float]:
     """Return the inverse-variance weighted mean of the drives' reference lags, and its std [s]."""
-    lags, stds = np.array(chosen.lags).T
+    lags, stds = np.array(fit.lags).T
     weights = 1.0 / np.maximum(stds, 1e-9) ** 2
     return float(weights @ lags / weights.sum()), float(weights.sum() ** -0.5)
 
 
-def _lag_sentences(chosen: Fit) -> list[str]:
+def _lag_sentences(fit: Fit) -> list[str]:
     """Describe each significant lag of a drive's reference relative to the IMU."""
     messages = []
-    for drive, (lag, std) in zip(chosen.likelihood.drives, chosen.lags):
+    for drive, (lag, std) in zip(fit.likelihood.drives, fit.lags):
         if abs(lag) > 2.0 * std:
             late = "late" if lag > 0.0 else "early"
             messages.append(
@@ -539,24 +537,24 @@ def identify_yaw_error(
     choice, faults = _remove_faults_iteratively(choice, constants, correlated_reference)
     drives = choice.fit.likelihood.drives
     sentences += choice.sentences
-    chosen, estimates = _with_intervals(choice.fit)
+    selected, estimates = _with_intervals(choice.fit)
     sentences += [*reliability.weak_parameters(estimates, drives), reliability.UNSEEN]
-    if YAW_DRIFT in chosen.likelihood.random and any(drive.reference is None for drive in drives):
+    if YAW_DRIFT in selected.likelihood.random and any(drive.reference is None for drive in drives):
         sentences.append(_AMBIGUOUS_DRIFT)
-    remarks = (*faults, *_lag_sentences(chosen))
-    lag, std = _common_lag(chosen)
+    remarks = (*faults, *_lag_sentences(selected))
+    lag, std = _common_lag(selected)
     if abs(lag) > TWO_SIDED * std:
         limits = lag - TWO_SIDED * std, lag + TWO_SIDED * std
         estimates["reference_lag"] = reliability.Estimate(lag, *limits, UNITS["reference_lag"])
-    found = YawErrorIdentification(
-        tuple(drives), chosen, estimates, choice.tried, (), tuple(sentences), remarks
+    identification = YawErrorIdentification(
+        tuple(drives), selected, estimates, choice.tried, (), tuple(sentences), remarks
     )
-    checks = reliability.check_residuals(found.normalised())
-    checks += [_check_one_sensor(chosen)] if len(drives) > 1 else []
-    return replace(found, checks=tuple(checks))
+    checks = reliability.check_residuals(identification.normalised())
+    checks += [_check_one_sensor(selected)] if len(drives) > 1 else []
+    return replace(identification, checks=tuple(checks))
 
 
-def _check_one_sensor(chosen: Fit) -> reliability.ResidualCheck:
+def _check_one_sensor(fit: Fit) -> reliability.ResidualCheck:
     """Check whether the sensor has the same scale factor and noise in all drives.
 
     The statistic is the likelihood ratio of each drive with individual strengths and with common
@@ -565,15 +563,15 @@ def _check_one_sensor(chosen: Fit) -> reliability.ResidualCheck:
     """
     sensor_parameters = [
         name
-        for term in chosen.likelihood.random
+        for term in fit.likelihood.random
         if term not in REFERENCE_TERMS
         for name in term.parameters
     ]
-    common = {name: value for name, value in chosen.values.items() if name != SPREAD}
+    common = {name: value for name, value in fit.values.items() if name != SPREAD}
     gains, scales = [], []
-    constants = chosen.likelihood.constants
-    for drive in chosen.likelihood.drives:
-        likelihood = Likelihood([drive], chosen.likelihood.random, constants)
+    constants = fit.likelihood.constants
+    for drive in fit.likelihood.drives:
+        likelihood = Likelihood([drive], fit.likelihood.random, constants)
         gain = refit(likelihood, common).log_likelihood - likelihood.highest(
             common, sensor_parameters
         )
@@ -583,14 +581,16 @@ def _check_one_sensor(chosen: Fit) -> reliability.ResidualCheck:
         scales.append((mean[1:], np.diag(covariance)[1:]))
     means, variances = (np.array(values) for values in zip(*scales))
     centre = np.sum(means / variances, axis=0) / np.sum(1.0 / variances, axis=0)
-    apart = 2.0 * np.array(gains) + np.sum((means - centre) ** 2 / variances, axis=1)
-    degrees = (len(apart) - 1) * (len(sensor_parameters) + len(constants) - 1)
-    p = float(chi2.sf(apart.sum(), max(degrees, 1)))
+    mean_contrasts = 2.0 * np.array(gains) + np.sum((means - centre) ** 2 / variances, axis=1)
+    degrees = (len(mean_contrasts) - 1) * (len(sensor_parameters) + len(constants) - 1)
+    p = float(chi2.sf(mean_contrasts.sum(), max(degrees, 1)))
     words = "may come from one sensor"
     if p < reliability.LEVEL:
-        other = chosen.likelihood.drives[int(np.argmax(apart))].name
+        other = fit.likelihood.drives[int(np.argmax(mean_contrasts))].name
         words = f"do not come from one sensor, or the sensor has changed: {other} differs most"
-    return reliability.ResidualCheck("one sensor", float(apart.sum()), p, f"the drives {words}")
+    return reliability.ResidualCheck(
+        "one sensor", float(mean_contrasts.sum()), p, f"the drives {words}"
+    )
 
 
 def predicted_from_others(
@@ -625,19 +625,19 @@ def predicted_from_others(
     for index, drive in enumerate(drives):
         others = [*drives[:index], *drives[index + 1 :]]
         parameters = identify_yaw_error(others, correlated_reference).parameters
-        turned = drive.time, drive.net_turn, drive.absolute_turn
-        model = YawErrorModel(drive.time, tuple(parameters.sources(*turned)))
+        coordinates = drive.time, drive.net_turn, drive.absolute_turn
+        model = YawErrorModel(drive.time, tuple(parameters.sources(*coordinates)))
         curves = model.realisations(runs, seed)
-        curves += parameters.reference_errors(drive.reference, turned, runs, seed)
+        curves += parameters.reference_errors(drive.reference, coordinates, runs, seed)
         yield judge(*zero_where_known(drive.time, drive.error, curves, drive.zeroed_by))
 
 
-def _with_intervals(chosen: Any, confidence: float = reliability.CONFIDENCE) -> tuple[Any, Any]:
+def _with_intervals(fit: Any, confidence: float = reliability.CONFIDENCE) -> tuple[Any, Any]:
     for _ in range(_MAX_REFITS):
         try:
-            return chosen, reliability.intervals(chosen, confidence)
+            return fit, reliability.intervals(fit, confidence)
         except reliability.BetterFit as better:
-            chosen = better.fit
+            fit = better.fit
     raise ConfigurationError(
         "the likelihood has no single maximum, which intervals of the parameters require; "
         "use longer drives"

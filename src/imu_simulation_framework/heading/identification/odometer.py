@@ -191,8 +191,8 @@ def _sample_common_times(
         )
     x, y, yaw = (odometry[name].to_numpy() for name in POSES)
     yaw = unwrap(yaw)
-    along = 0.5 * (yaw[1:] + yaw[:-1])
-    forward = np.cos(along) * np.diff(x) + np.sin(along) * np.diff(y)
+    mean_yaw = 0.5 * (yaw[1:] + yaw[:-1])
+    forward = np.cos(mean_yaw) * np.diff(x) + np.sin(mean_yaw) * np.diff(y)
     way = np.concatenate([[0.0], np.cumsum(forward)])
     time = first + step * np.arange(count)
     curves = [np.interp(time, odometry_times, way), np.interp(time, odometry_times, yaw)]
@@ -266,17 +266,19 @@ def _solve(
     return minus + (0.5 * determinant if sign > 0.0 else 0.0), covariance, estimates, remainder
 
 
-def _walk_variance_factor(criterion: Callable[[np.ndarray], float], found: np.ndarray) -> float:
+def _walk_variance_factor(criterion: Callable[[np.ndarray], float], optimum: np.ndarray) -> float:
     """Return the factor between the slip variance and either end of its 95 % interval."""
-    away = 0.1 * np.eye(2)
-    middle = criterion(found)
+    steps = 0.1 * np.eye(2)
+    minimum = criterion(optimum)
     hessian = np.empty((2, 2))
     for row in range(2):
-        ends = criterion(found + away[row]) + criterion(found - away[row])
-        hessian[row, row] = (ends - 2.0 * middle) / 0.01
-    same = criterion(found + away[0] + away[1]) + criterion(found - away[0] - away[1])
-    other = criterion(found + away[0] - away[1]) + criterion(found - away[0] + away[1])
-    hessian[0, 1] = hessian[1, 0] = (same - other) / 0.04
+        ends = criterion(optimum + steps[row]) + criterion(optimum - steps[row])
+        hessian[row, row] = (ends - 2.0 * minimum) / 0.01
+    same_signs = criterion(optimum + steps[0] + steps[1]) + criterion(optimum - steps[0] - steps[1])
+    opposite_signs = criterion(optimum + steps[0] - steps[1]) + criterion(
+        optimum - steps[0] + steps[1]
+    )
+    hessian[0, 1] = hessian[1, 0] = (same_signs - opposite_signs) / 0.04
     if hessian[1, 1] < 1e-3:  # the noise is not identifiable, and not correlated with the slip
         variance = 1.0 / hessian[0, 0] if hessian[0, 0] > 0.0 else math.inf
     else:
@@ -316,13 +318,15 @@ def _specification(fit: _Fit, track: float) -> OdometerSpecification:
 
 
 def _prediction(steps: np.ndarray, regressors: np.ndarray, rolled: np.ndarray) -> Prediction | None:
-    half = len(steps) // 2
-    if half < MIN_STEPS or not np.any(rolled[:half] > 0.0):
+    half_count = len(steps) // 2
+    if half_count < MIN_STEPS or not np.any(rolled[:half_count] > 0.0):
         return None
-    fit = _fit(steps[:half], regressors[:half], rolled[:half])
+    fit = _fit(steps[:half_count], regressors[:half_count], rolled[:half_count])
     if not np.all(np.isfinite(fit.covariance)):
         return None
-    total = np.sum(regressors[half:], axis=0)
-    variance = total @ fit.covariance @ total + fit.walk * np.sum(rolled[half:]) + 2.0 * fit.noise
+    total = np.sum(regressors[half_count:], axis=0)
+    variance = (
+        total @ fit.covariance @ total + fit.walk * np.sum(rolled[half_count:]) + 2.0 * fit.noise
+    )
     predicted = float(total @ [fit.turn_coefficient, fit.way_coefficient])
-    return Prediction(predicted, math.sqrt(float(variance)), float(np.sum(steps[half:])))
+    return Prediction(predicted, math.sqrt(float(variance)), float(np.sum(steps[half_count:])))

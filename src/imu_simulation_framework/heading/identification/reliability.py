@@ -291,16 +291,16 @@ def _profile_limit(fall, centre, bound, step, drop):
             share = -inside_excess / (outside_excess - inside_excess)
             # A limited share shrinks the bracket even if the curve is not straight.
             value = inside + min(max(share, 0.05), 0.95) * (outside - inside)
-        now = excess(value)
-        if abs(now) < LIMIT_TOLERANCE * goal:
+        value_excess = excess(value)
+        if abs(value_excess) < LIMIT_TOLERANCE * goal:
             return float(value)
-        if now > 0.0:
-            outside, outside_excess = value, now
+        if value_excess > 0.0:
+            outside, outside_excess = value, value_excess
             continue
         if value == bound:
             return float(np.copysign(np.inf, step))
-        slope = (now + goal) / (value - centre)
-        inside, inside_excess = value, now
+        slope = (value_excess + goal) / (value - centre)
+        inside, inside_excess = value, value_excess
         if outside is None:
             # Go slightly beyond the straight line, but not far beyond the known points.
             reach = goal / slope if slope else np.inf * step
@@ -533,8 +533,8 @@ def check_residuals(normalised: Sequence[np.ndarray]) -> list[ResidualCheck]:
 def _whiteness(drives: Sequence[np.ndarray]) -> ResidualCheck:
     total, degrees = 0.0, 0
     for drive in drives:
-        seen = np.isfinite(drive)
-        count = int(np.sum(seen))
+        is_observed = np.isfinite(drive)
+        count = int(np.sum(is_observed))
         lags = min(LAGS, count // 5)
         for lag, correlation in enumerate(autocorrelation(drive, range(1, lags + 1)), 1):
             total += count * (count + 2.0) * correlation**2 / (count - lag)
@@ -553,7 +553,11 @@ def _normality(drives: Sequence[np.ndarray]) -> ResidualCheck:
 
 
 def _size(drives: Sequence[np.ndarray]) -> ResidualCheck:
-    halves = [half for drive in drives for half in np.array_split(drive[np.isfinite(drive)], 2)]
+    halves = [
+        half_drive
+        for drive in drives
+        for half_drive in np.array_split(drive[np.isfinite(drive)], 2)
+    ]
     statistic, p = levene(*halves, center="median")
     where = "halves of the drive" if len(drives) == 1 else "halves of all drives"
     words = "of equal variance" if p >= LEVEL else "of unequal variance"

@@ -174,7 +174,7 @@ def tried_table(identification: YawErrorIdentification) -> pd.DataFrame:
     """
     table = identification.tried.copy()
     table["p"] = [f"{p:.3g}" if np.isfinite(p) else "" for p in table["p"]]
-    table["chosen"] = ["yes" if chosen else "" for chosen in table["chosen"]]
+    table["chosen"] = ["yes" if is_chosen else "" for is_chosen in table["chosen"]]
     return table
 
 
@@ -248,8 +248,10 @@ def explained_sentence(identification: YawErrorIdentification, index: int) -> st
     """
     drive, parts = identification.drives[index], identification.parts(index)
     constants = [term.name for term in identification.fit.likelihood.constants]
-    known = parts.columns.intersection(["start offset", "rate bias of the drive", *constants])
-    remainder = parts["error"] - parts[known].sum(axis=1)
+    known_columns = parts.columns.intersection(
+        ["start offset", "rate bias of the drive", *constants]
+    )
+    remainder = parts["error"] - parts[known_columns].sum(axis=1)
     return (
         f"{drive.name}: {drive.time[-1]:.0f} s, turned {format_degrees(drive.net_turn[-1])} "
         f"net and {format_degrees(drive.absolute_turn[-1])} in all; yaw error "
@@ -352,7 +354,7 @@ def _model_text(identification, sources, options, predictions):
     import statsmodels
 
     fit = identification.fit
-    made = {
+    results = {
         "terms": [term.name for term in (*fit.likelihood.random, *fit.likelihood.constants)],
         "step": float(options.step),
         "duration": [float(drive.time[-1]) for drive in identification.drives],
@@ -371,7 +373,7 @@ def _model_text(identification, sources, options, predictions):
     }
     if predictions:
         table = predictions_table(identification, predictions)
-        made["predicted_from_others"] = {
+        results["predicted_from_others"] = {
             "runs": options.runs,
             "drives": table.round(4).to_dict("records"),
             "calibration": {
@@ -392,7 +394,7 @@ def _model_text(identification, sources, options, predictions):
     )
     names = [drive.name for drive in identification.drives]
     estimates = identification.estimates
-    return yaw_error_model_text(options.name, names, estimates, made, "\n".join(comment))
+    return yaw_error_model_text(options.name, names, estimates, results, "\n".join(comment))
 
 
 def _specification_comment(identification, omissions):

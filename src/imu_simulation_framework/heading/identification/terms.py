@@ -156,10 +156,10 @@ def observed_yaw_error(
             f"{MIN_OBSERVATIONS} are needed, one per step"
         )
     for quantity, series in (("yaw error", error), ("reference", reference_yaw)):
-        usual = float(np.median(np.diff(series.index.to_numpy(dtype=float))))
-        if usual > step * (1.0 + 1e-3):
+        median_step = float(np.median(np.diff(series.index.to_numpy(dtype=float))))
+        if median_step > step * (1.0 + 1e-3):
             raise ConfigurationError(
-                f"{name}: its {quantity} is only known every {usual:.3g} s, but the step is "
+                f"{name}: its {quantity} is only known every {median_step:.3g} s, but the step is "
                 f"{step:g} s; interpolated values would count as observed"
             )
     begin = max(error.index[0], reference_yaw.index[0])
@@ -173,9 +173,9 @@ def observed_yaw_error(
     is_sampled = (step_times == times[upper]) | (step_times == times[upper - 1])
     longest_gap = 2.0 * step if longest_gap is None else longest_gap
     values[(gap > longest_gap) & ~is_sampled] = np.nan
-    known = reference and reference.resampled(step_times)
-    if known is not None:
-        values[known.std > _MAX_HEADING_STD] = np.nan
+    resampled_reference = reference and reference.resampled(step_times)
+    if resampled_reference is not None:
+        values[resampled_reference.std > _MAX_HEADING_STD] = np.nan
     stamps = reference_yaw.index.to_numpy(dtype=float)
     yaw = reference_yaw.to_numpy(dtype=float)
     imu_yaw = np.interp(times, stamps, yaw) - error.to_numpy(dtype=float)
@@ -200,7 +200,7 @@ def observed_yaw_error(
         values,
         net - net[:1],
         absolute - absolute[:1],
-        known,
+        resampled_reference,
     )
 
 
@@ -431,11 +431,13 @@ class Scales:
         if parameter in ("rate_drift_time", "yaw_drift_time"):
             # A faster drift resembles white noise or a reference error, a slower drift a constant.
             return 5.0 * self.step, 10.0 * self.duration
-        known = math.isfinite(self.reference_std)
+        is_known = math.isfinite(self.reference_std)
         if parameter == "reference_drift_time":
             # If this component were faster, a random walk would absorb its slow part.
-            return (4.0 if known else 0.5) * self.step, (0.15 if known else 0.05) * self.duration
-        if parameter == "reference_drift_sigma" and known:
+            return (4.0 if is_known else 0.5) * self.step, (
+                0.15 if is_known else 0.05
+            ) * self.duration
+        if parameter == "reference_drift_sigma" and is_known:
             # This component must not exceed the stated error of the reference.
             return 1e-5 * self.reference_std, self.reference_std
         typical = self.typical(parameter)
@@ -480,8 +482,8 @@ def scales(drives: Sequence[ObservedYawError]) -> Scales:
     """
     changes, totals = [], []
     for drive in drives:
-        seen = np.isfinite(drive.error)
-        time, observed = drive.time[seen], drive.error[seen]
+        is_observed = np.isfinite(drive.error)
+        time, observed = drive.time[is_observed], drive.error[is_observed]
         changes.append(np.diff(observed))
         totals.append(observed - np.polynomial.Polynomial.fit(time, observed, 1)(time))
     sizes = (
@@ -491,9 +493,9 @@ def scales(drives: Sequence[ObservedYawError]) -> Scales:
     duration = float(max(drive.time[-1] for drive in drives))
     step = drives[0].step
     turn = float(np.mean(np.concatenate([np.diff(drive.absolute_turn) for drive in drives])))
-    known = [drive.reference for drive in drives if drive.reference]
+    references = [drive.reference for drive in drives if drive.reference]
     time, std = step, math.inf
-    if known:
-        time = max(float(np.median([error.correlation_time for error in known])), 0.1 * step)
-        std = float(np.median(np.concatenate([error.std for error in known]))) or math.inf
+    if references:
+        time = max(float(np.median([error.correlation_time for error in references])), 0.1 * step)
+        std = float(np.median(np.concatenate([error.std for error in references]))) or math.inf
     return Scales(step, duration, step_change, total_change, turn, time, std)

@@ -64,13 +64,17 @@ def zero_where_known(
         Simulated errors at the known samples, shape (runs, known).
     """
     observed = np.asarray(observed, dtype=float)[: len(time)]
-    known = np.flatnonzero(np.isfinite(observed))
-    time = np.asarray(time, dtype=float)[known]
-    ensemble = np.asarray(ensemble)[:, known]
+    observed_indices = np.flatnonzero(np.isfinite(observed))
+    time = np.asarray(time, dtype=float)[observed_indices]
+    ensemble = np.asarray(ensemble)[:, observed_indices]
     if reference is not None:
         import pandas as pd
 
-        weights = zero_weights(pd.Series(observed[known], time), reference)
+        weights = zero_weights(pd.Series(observed[observed_indices], time), reference)
         zeros = (ensemble @ weights)[:, np.newaxis].astype(ensemble.dtype)
-        return time, observed[known] - weights @ observed[known], ensemble - zeros
-    return time, zero_at_start(time, observed[known]), zero_at_start(time, ensemble)
+        return (
+            time,
+            observed[observed_indices] - weights @ observed[observed_indices],
+            ensemble - zeros,
+        )
+    return time, zero_at_start(time, observed[observed_indices]), zero_at_start(time, ensemble)

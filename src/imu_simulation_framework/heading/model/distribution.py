@@ -15,8 +15,8 @@ from typing import Callable, Protocol, Sequence
 import numpy as np
 import pandas as pd
 
+from ...core.deprecated import deprecated_names
 from ...core.errors import ConfigurationError
-from ..deprecated import deprecated_names
 from ..statistics import TWO_SIDED
 from .sources import Source
 from .state_space import RunNormals
@@ -178,9 +178,9 @@ class ErrorDistribution(ABC):
         mean, std = self.mean(), np.sqrt(self.variance())
         table = pd.DataFrame({"mean": mean, "std": std}, index=pd.Index(self.time, name="time"))
         for probability in probabilities:
-            half = self._half_width(probability)
+            half_width = self._half_width(probability)
             name = f"{100.0 * probability:g}"
-            table[f"lower_{name}"], table[f"upper_{name}"] = mean - half, mean + half
+            table[f"lower_{name}"], table[f"upper_{name}"] = mean - half_width, mean + half_width
         return table
 
     def _half_width(self, probability: float) -> np.ndarray:
@@ -263,8 +263,8 @@ class ErrorDistribution(ABC):
         half_width : float
             Half width of the 95 % confidence interval of the probability.
         """
-        stays, half_width = self.survival(limit, runs, seed, on_runs)
-        return float(stays[-1]), float(half_width[-1])
+        probability_within, half_width = self.survival(limit, runs, seed, on_runs)
+        return float(probability_within[-1]), float(half_width[-1])
 
     @cached_property
     def _whole_mixture(self) -> tuple[np.ndarray, np.ndarray]:
@@ -371,9 +371,9 @@ def estimate_survivals(
         for model, model_runs, (total, squares) in zip(models, runs_of, sums):
             count = min(_RUNS_AT_ONCE, model_runs - first)
             if count > 0:
-                stays = model.draw_stays(limit, count, normals, first)
-                total += np.sum(stays, axis=0)
-                squares += np.sum(stays**2, axis=0)
+                probability_within = model.draw_stays(limit, count, normals, first)
+                total += np.sum(probability_within, axis=0)
+                squares += np.sum(probability_within**2, axis=0)
                 on_runs(count)
     estimates = []
     for model_runs, (total, squares) in zip(runs_of, sums):

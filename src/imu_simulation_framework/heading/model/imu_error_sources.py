@@ -410,17 +410,17 @@ class _Vertical:
         zeroed, offset, first = np.zeros_like(rate_error), 0.0, self._before
         if self._before:
             offset = np.mean(rate_error[: self._before], axis=0)
-        for start, held, end in self._stops:
-            zeroed[first:held] = rate_error[first:held] - offset
+        for start, first_held, end in self._stops:
+            zeroed[first:first_held] = rate_error[first:first_held] - offset
             offset, first = np.mean(rate_error[start:end], axis=0), end
         zeroed[first:] = rate_error[first:] - offset
         return zeroed
 
-    def _yaw(self, turned):
+    def _yaw(self, rate_error):
         """Integrate rate errors about the vertical (n,) [rad/s] to the yaw error (k,) [rad]."""
-        driven = turned[self._before :]
-        angle = np.zeros(len(driven))
-        np.cumsum(driven[1:] * self._period, out=angle[1:])
+        drive_rate_error = rate_error[self._before :]
+        angle = np.zeros(len(drive_rate_error))
+        np.cumsum(drive_rate_error[1:] * self._period, out=angle[1:])
         return -np.interp(self.time, self._since_start, angle)
 
 
@@ -610,7 +610,7 @@ def yaw_error_model(
         the motion. A sensor with a longer period keeps its period.
     operation : Operation, optional
         Use of a specified sensor, such as zero-rate updates; by default none. Its stops must be
-        part of the motion (:meth:`.Operation.moved`).
+        part of the motion (:meth:`.Operation.insert_stops`).
 
     Returns
     -------
@@ -719,15 +719,15 @@ def _standstills(imu, motion, operation):
     model = simulation.imu_model(simulation.operated(imu, operation, motion), step)
     detected = model.detected_standstills(simulation.imu_truth(motion, speed=model.requires_speed))
     stops = find_standstills(motion, operation.min_stop)
-    still, held = np.zeros((2, len(motion)), dtype=bool)
+    is_stationary, is_held = np.zeros((2, len(motion)), dtype=bool)
     for places, spans in (
-        (still, stops),
-        (held, [(stop.held_from, stop.end) for stop in detected]),
+        (is_stationary, stops),
+        (is_held, [(stop.held_from, stop.end) for stop in detected]),
     ):
         for start, end in spans:
             places[round(start / step) : round(end / step) + 1] = True
-    missed = sum(not np.any(held[round(a / step) :][: round((b - a) / step)]) for a, b in stops)
-    moving = float(np.sum(held & ~still)) * step
+    missed = sum(not np.any(is_held[round(a / step) :][: round((b - a) / step)]) for a, b in stops)
+    moving = float(np.sum(is_held & ~is_stationary)) * step
     return detected, [
         f"the detector finds {len(stops) - missed} of {len(stops)} stops, and considers the "
         f"robot stationary during {moving:.3g} s in which it moves"

@@ -289,9 +289,9 @@ class YawErrorModel(ErrorDistribution):
     def draw_stays(self, limit, runs, seed, first_run):
         # A run is weighted by its probability of staying within the limit between samples.
         errors = self._noise_free_model.realisations(runs, seed, first_run)
-        stays = self._noise_free_model._stays_between(errors, limit)
+        probability_within = self._noise_free_model._stays_between(errors, limit)
         noise = float(np.sqrt(np.sum(self.state_space.yaw_noise)))
-        return stays * self._noise_within(errors, noise, limit)
+        return probability_within * self._noise_within(errors, noise, limit)
 
     def _stays_between(self, errors, limit):
         """Return each run's probability (runs, n) of having stayed within the limit so far."""
@@ -299,21 +299,23 @@ class YawErrorModel(ErrorDistribution):
         inside = np.logical_and.accumulate(np.abs(errors) <= limit, axis=1)
         widened = limit + SAMPLED_BARRIER * np.sqrt(variance * sample / self.step)
         free = np.ones(len(self.time) - 1, dtype=bool)
-        for _, held, end in self._stops:
-            free[held:end] = False
+        for _, first_held, end in self._stops:
+            free[first_held:end] = False
         return inside * bridges_within(errors, variance, widened, free)
 
     @cached_property
     def variance_within_step(self) -> np.ndarray:
         """Variance (n - 1,) of the Brownian bridge in each step: four times that at mid-step."""
         processes = self._sources_of(PROCESSES)
-        half = state_space(processes, 0.5 * self.step, None, self.heading_time_constant)
-        noise = np.sum(half.noise, axis=0)
+        half_step = state_space(processes, 0.5 * self.step, None, self.heading_time_constant)
+        noise = np.sum(half_step.noise, axis=0)
         # Effect of the noise in the first half-step on the midpoint minus the mean of both ends.
-        first = half.design - 0.5 * half.design @ half.transition
-        same = 4.0 * float(first @ noise @ first + 0.25 * half.design @ noise @ half.design)
+        first = half_step.design - 0.5 * half_step.design @ half_step.transition
+        step_variance = 4.0 * float(
+            first @ noise @ first + 0.25 * half_step.design @ noise @ half_step.design
+        )
         walks = sum(np.diff(variance) for _, variance in self._walks())
-        return same + walks + np.zeros(len(self.time) - 1)
+        return step_variance + walks + np.zeros(len(self.time) - 1)
 
     def _noise_within(self, errors, noise, limit):
         """Return the probability (runs, n) that errors with white noise stay within the limit."""
@@ -407,15 +409,17 @@ class YawErrorModel(ErrorDistribution):
         """Compute the likelihood from the Cholesky factor of the covariance matrix."""
         covariance = self.covariance()
         # An error that is known to be zero, such as the first one, contains no information.
-        seen = np.flatnonzero(np.isfinite(error) & (np.diag(covariance) > 0.0))
-        root = np.linalg.cholesky(covariance[np.ix_(seen, seen)])
-        white = solve_triangular(root, error[seen], lower=True)
+        informative = np.flatnonzero(np.isfinite(error) & (np.diag(covariance) > 0.0))
+        root = np.linalg.cholesky(covariance[np.ix_(informative, informative)])
+        white = solve_triangular(root, error[informative], lower=True)
         std = np.diag(root)
         innovations, innovation_std = np.full((2, len(error)), np.nan)
-        innovations[seen], innovation_std[seen] = std * white, std
+        innovations[informative], innovation_std[informative] = std * white, std
         logarithm = -0.5 * float(white @ white) - float(np.sum(np.log(std)))
         return Likelihood(
-            logarithm - 0.5 * len(seen) * math.log(2.0 * math.pi), innovations, innovation_std
+            logarithm - 0.5 * len(informative) * math.log(2.0 * math.pi),
+            innovations,
+            innovation_std,
         )
 
     @cached_property
@@ -439,12 +443,16 @@ class YawErrorModel(ErrorDistribution):
     def _with_stops(self, integrals):
         """Apply zero-rate updates at stops to integrals of rate errors (runs, n)."""
         errors = integrals.copy()
-        for start, held, end in self._stops:
-            errors[:, held : end + 1] = errors[:, held : held + 1]
+        for start, first_held, end in self._stops:
+            errors[:, first_held : end + 1] = errors[:, first_held : first_held + 1]
             slope = (integrals[:, end] - integrals[:, start]) / (end - start)
             free = integrals[:, end:] - integrals[:, end : end + 1]
-            driven = np.arange(free.shape[1])
-            errors[:, end:] = errors[:, held : held + 1] + free - slope[:, np.newaxis] * driven
+            steps_since_stop = np.arange(free.shape[1])
+            errors[:, end:] = (
+                errors[:, first_held : first_held + 1]
+                + free
+                - slope[:, np.newaxis] * steps_since_stop
+            )
         return errors
 
     @cached_property
@@ -455,19 +463,19 @@ class YawErrorModel(ErrorDistribution):
         """Propagate state covariances (g, m, m) to variances of the yaw error (n, g)."""
         space, stops, count = self.state_space, self._stops, len(self.time)
         design, transition, size = space.design, space.transition, len(space.design)
-        held, held_noise = transition, noise
+        held_transition, held_noise = transition, noise
         if stops:
             # Additional states: held error, offset per step, integral at the start of a stop.
-            error, offset, begun = range(size, size + 3)
-            held, held_noise, initial = (
+            error, offset, start_integral = range(size, size + 3)
+            held_transition, held_noise, initial = (
                 np.pad(e, [(0, 0)] * (e.ndim - 2) + [(0, 3), (0, 3)])
                 for e in (transition, noise, initial)
             )
-            held[[error, offset, begun], [error, offset, begun]] = 1.0
+            held_transition[[error, offset, start_integral], [error, offset, start_integral]] = 1.0
             gains = np.eye(size + 3)
             gains[error, 0] = 1.0
-            transition = held.copy()
-            transition[error, :size] = held[0, :size] - np.eye(size)[0]
+            transition = held_transition.copy()
+            transition[error, :size] = held_transition[0, :size] - np.eye(size)[0]
             transition[error, offset] = -1.0
             noise = gains @ held_noise @ gains.T
             design = np.concatenate([[0.0], design[1:], [1.0, 0.0, 0.0]])
@@ -479,18 +487,18 @@ class YawErrorModel(ErrorDistribution):
         variances, state = np.empty((count, len(noise))), initial
         for index in range(count):
             if index in lengths:
-                state = _assign_state(state, offset, {0: 1.0, begun: -1.0}, lengths[index])
+                state = _assign_state(state, offset, {0: 1.0, start_integral: -1.0}, lengths[index])
             if index in begins:
-                state = _assign_state(state, begun, {0: 1.0}, 1.0)
+                state = _assign_state(state, start_integral, {0: 1.0}, 1.0)
             variances[index] = state @ design @ design
             if holding[index]:
-                state = held @ state @ held.T + held_noise
+                state = held_transition @ state @ held_transition.T + held_noise
             else:
                 state = transition @ state @ transition.T + noise
         return variances
 
-    def _sources_of(self, kinds):
-        return tuple(source for source in self.sources if isinstance(source, kinds))
+    def _sources_of(self, source_types):
+        return tuple(source for source in self.sources if isinstance(source, source_types))
 
     def _constants(self):
         """Return each random constant's name, and its yaw error for one standard deviation."""

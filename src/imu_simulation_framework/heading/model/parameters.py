@@ -197,14 +197,14 @@ class YawErrorParameters(Settings):
         list of Source
             Sources of the yaw error.
         """
-        made: list[Source] = []
+        sources: list[Source] = []
         for name, value, curve in (
             ("rate bias", self.rate_bias, time),
             ("scale factor", self.scale_factor, net_turn),
             ("preferred direction", self.scale_factor_of_absolute_turn, absolute_turn),
         ):
             if value:
-                made.append(KnownError(name, -value * curve))
+                sources.append(KnownError(name, -value * curve))
         spread = math.hypot(self.rate_bias_spread, self.rate_bias_spread_uncertainty)
         for name, sigma, curve in (
             ("rate bias", spread, time),
@@ -212,25 +212,27 @@ class YawErrorParameters(Settings):
             ("scale factor", self.scale_factor_uncertainty, net_turn),
         ):
             if sigma:
-                made.append(RandomConstant(name, -curve, sigma))
+                sources.append(RandomConstant(name, -curve, sigma))
         if self.rate_drift_sigma:
-            made.append(RateGaussMarkov("rate drift", self.rate_drift_sigma, self.rate_drift_time))
+            sources.append(
+                RateGaussMarkov("rate drift", self.rate_drift_sigma, self.rate_drift_time)
+            )
         if self.rate_random_walk:
-            made.append(RateRandomWalk("rate random walk", self.rate_random_walk))
+            sources.append(RateRandomWalk("rate random walk", self.rate_random_walk))
         if self.angle_random_walk:
-            made.append(AngleRandomWalk("angle random walk", self.angle_random_walk))
+            sources.append(AngleRandomWalk("angle random walk", self.angle_random_walk))
         if self.yaw_drift_sigma:
             # A stationary process changes by the decay of its initial value and by new noise.
             forgotten = -np.expm1(-time / self.yaw_drift_time)
-            made += [
+            sources += [
                 RandomConstant("yaw drift", -forgotten, self.yaw_drift_sigma),
                 YawGaussMarkov("yaw drift", self.yaw_drift_sigma, self.yaw_drift_time, False),
             ]
-        return made
+        return sources
 
     def reference_errors(
         self,
-        known: ReferenceError | None,
+        reference: ReferenceError | None,
         drive: tuple[np.ndarray, np.ndarray, np.ndarray],
         runs: int,
         seed: int,
@@ -239,7 +241,7 @@ class YawErrorParameters(Settings):
 
         Parameters
         ----------
-        known : ReferenceError or None
+        reference : ReferenceError or None
             Stated error of the reference at the drive's times.
         drive : tuple of numpy.ndarray
             Time from zero [s], net turn and accumulated turn [rad], shape (n,) each.
@@ -255,25 +257,25 @@ class YawErrorParameters(Settings):
         """
         time, net_turn, absolute_turn = drive
         random = np.random.default_rng([seed, _REFERENCE_STREAM])
-        turned = np.diff(absolute_turn, prepend=absolute_turn[:1])
-        steps = self.reference_slip * np.sqrt(np.maximum(turned, 0.0))
+        turn_per_step = np.diff(absolute_turn, prepend=absolute_turn[:1])
+        steps = self.reference_slip * np.sqrt(np.maximum(turn_per_step, 0.0))
         errors = np.cumsum(steps * random.standard_normal((runs, len(time))), axis=1)
         errors -= self.reference_lag * np.gradient(net_turn, time)
-        made: list[Source] = []
+        sources: list[Source] = []
         if self.reference_noise:
-            made.append(YawNoise("reference noise", self.reference_noise))
+            sources.append(YawNoise("reference noise", self.reference_noise))
         if self.reference_drift_sigma:
             drift = self.reference_drift_sigma, self.reference_drift_time
-            made.append(YawGaussMarkov("reference drift", *drift))
-        if made:
-            errors += YawErrorModel(time, tuple(made)).realisations(runs, seed)
-        if known is not None:
+            sources.append(YawGaussMarkov("reference drift", *drift))
+        if sources:
+            errors += YawErrorModel(time, tuple(sources)).realisations(runs, seed)
+        if reference is not None:
             errors += replace(
-                known,
-                std=self.reference_scale * known.std,
-                correlation_time=self.reference_error_time or known.correlation_time,
+                reference,
+                std=self.reference_scale * reference.std,
+                correlation_time=self.reference_error_time or reference.correlation_time,
                 # An identified lag replaces the random lag of the stated error.
-                lag=0.0 if self.reference_lag else known.lag,
+                lag=0.0 if self.reference_lag else reference.lag,
             ).draw(runs, random)
         return errors
 
@@ -436,7 +438,7 @@ def yaw_error_model_text(
     name: str,
     drives: list[str],
     parameters: Mapping[str, tuple[float, float, float, str]],
-    made: Mapping[str, Any],
+    origin: Mapping[str, Any],
     comment: str = "",
 ) -> str:
     """Format an identified yaw error model as YAML.
@@ -449,7 +451,7 @@ def yaw_error_model_text(
         Names of the drives.
     parameters : mapping of str to tuple
         Value, lower and upper limit, and unit by parameter.
-    made : mapping of str to object
+    origin : mapping of str to object
         Provenance of the model, as plain values.
     comment : str, optional
         Lines for the beginning of the file, without number signs.
@@ -470,8 +472,8 @@ def yaw_error_model_text(
             for word, number in (("value", value), ("low", low), ("high", high))
         )
         lines.append(f"  {key}: {{{numbers}}}  # {unit}")
-    if made:
-        lines.append(_dump_yaml(dict(made)))
+    if origin:
+        lines.append(_dump_yaml(dict(origin)))
     return "\n".join(lines) + "\n"
 
 

@@ -402,10 +402,12 @@ def _covariance_after_standstill(drift, density, initial, standstill, sensor_per
     conditioned = np.empty_like(initial)
     for group, (covariance, added) in enumerate(zip(initial, noise)):
         # The offset is minus the integral divided by the duration; then the integral is reset.
-        taken = np.eye(len(drift))
-        taken[offset_states[group], 0] = -1.0 / standstill
-        taken[0, 0] = 0.0
-        conditioned[group] = taken @ (transition @ covariance @ transition.T + added) @ taken.T
+        correction = np.eye(len(drift))
+        correction[offset_states[group], 0] = -1.0 / standstill
+        correction[0, 0] = 0.0
+        conditioned[group] = (
+            correction @ (transition @ covariance @ transition.T + added) @ correction.T
+        )
     return conditioned
 
 
@@ -418,15 +420,15 @@ def _sampled(drift, density, step, period):
             f"the step of the yaw error is {step:g} s, expected a multiple of the sensor's period "
             f"of {period:g} s"
         )
-    once, added = _one_sample(drift, density, period)
+    sample_transition, added = _one_sample(drift, density, period)
     # The sum over all samples is computed by repeated doubling (binary exponentiation).
     transition, noise = np.eye(len(drift)), np.zeros_like(density)
     while samples:
         if samples & 1:
-            noise = once @ noise @ once.T + added
-            transition = once @ transition
-        added = once @ added @ once.T + added
-        once = once @ once
+            noise = sample_transition @ noise @ sample_transition.T + added
+            transition = sample_transition @ transition
+        added = sample_transition @ added @ sample_transition.T + added
+        sample_transition = sample_transition @ sample_transition
         samples >>= 1
     return transition, noise
 

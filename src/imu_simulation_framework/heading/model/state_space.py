@@ -73,9 +73,11 @@ def draw_runs(
     errors = np.empty((runs, len(mean)))
     last = first_run + runs
     for first in range(first_run - first_run % RUNS_AT_ONCE, last, RUNS_AT_ONCE):
-        wanted = range(max(first, first_run), min(first + RUNS_AT_ONCE, last))
-        drawn = drawing.draw(seed, wanted, first)[wanted.start - first : wanted.stop - first]
-        errors[wanted.start - first_run : wanted.stop - first_run] = drawn + mean
+        run_range = range(max(first, first_run), min(first + RUNS_AT_ONCE, last))
+        drawn = drawing.draw(seed, run_range, first)[
+            run_range.start - first : run_range.stop - first
+        ]
+        errors[run_range.start - first_run : run_range.stop - first_run] = drawn + mean
     return errors
 
 
@@ -137,8 +139,8 @@ def _streams(space, constants, walks, samples):
             streams.append(_Stream(f"{name}, yaw", samples, yaw_noise=std))
     names = [name for name, _ in constants]
     for name in dict.fromkeys(names):
-        mine = tuple(index for index, other in enumerate(names) if other == name)
-        streams.append(_Stream(f"{name}, constant", len(mine), constants=mine))
+        indices = tuple(index for index, other in enumerate(names) if other == name)
+        streams.append(_Stream(f"{name}, constant", len(indices), constants=indices))
     for name, variance in walks:
         steps = np.sqrt(np.diff(variance, prepend=0.0))
         streams.append(_Stream(f"{name}, walk", samples, walk=steps))
@@ -157,10 +159,10 @@ def _root(covariance, shared=0):
     root = np.zeros((len(std), len(states)))
     root[states, np.arange(len(states))] = std[states]
     root[shared] = covariance[shared, states] / std[states]
-    own = covariance[shared, shared] - np.sum(root[shared] ** 2)
+    own_variance = covariance[shared, shared] - np.sum(root[shared] ** 2)
     # A smaller difference is a rounding error.
-    if own > 1e-14 * covariance[shared, shared]:
-        root = np.column_stack([root, np.sqrt(own) * np.eye(len(std))[shared]])
+    if own_variance > 1e-14 * covariance[shared, shared]:
+        root = np.column_stack([root, np.sqrt(own_variance) * np.eye(len(std))[shared]])
     return root
 
 
@@ -226,8 +228,8 @@ class _RunSampler:
             states[block] = state
             state = state @ self._block_transition.T
             state += total[:, block, steps:]
-        seen = total[:, :, :steps] + np.moveaxis(states @ self._output_of_state, 0, 1)
-        errors[:, 1:] += seen.reshape(RUNS_AT_ONCE, -1)[:, : self._samples - 1]
+        yaw_errors = total[:, :, :steps] + np.moveaxis(states @ self._output_of_state, 0, 1)
+        errors[:, 1:] += yaw_errors.reshape(RUNS_AT_ONCE, -1)[:, : self._samples - 1]
         return errors
 
     def _fill(self, seed, runs, first):
@@ -351,14 +353,14 @@ def bridges_within(
     rows, steps = np.nonzero((nearest < _MAX_EXPONENT * variance) & free & (within[:, 1:] > 0.0))
     x, y = start[rows, steps], end[rows, steps]
     variance, width = variance[steps], width[steps]
-    stays = np.zeros(len(x))
+    probability = np.zeros(len(x))
     for image in range(-_IMAGES, _IMAGES + 1):
-        away = image * width
-        stays += np.exp(-2.0 * away * (away + y - x) / variance)
-        stays -= np.exp(-2.0 * (away + x) * (away + y) / variance)
+        image_distance = image * width
+        probability += np.exp(-2.0 * image_distance * (image_distance + y - x) / variance)
+        probability -= np.exp(-2.0 * (image_distance + x) * (image_distance + y) / variance)
     step_probability = np.ones_like(start)
     # Due to rounding and neglected images, the sum may be slightly outside [0, 1].
-    step_probability[rows, steps] = np.clip(stays, 0.0, 1.0)
+    step_probability[rows, steps] = np.clip(probability, 0.0, 1.0)
     within[:, 1:] *= np.cumprod(step_probability, axis=1)
     return within
 
@@ -554,9 +556,15 @@ class DriveFilter:
             deviations.
         """
         results = self._set(space, own_std, slip).smooth()
-        own, lasts = slice(self._states, self._states + self._own), [*self._ends - 1, -1]
+        own_states, last_steps = (
+            slice(self._states, self._states + self._own),
+            [*self._ends - 1, -1],
+        )
         means, covariances = results.smoothed_state, results.smoothed_state_cov
-        return [(means[own, last], covariances[own, own, last]) for last in lasts]
+        return [
+            (means[own_states, last], covariances[own_states, own_states, last])
+            for last in last_steps
+        ]
 
     def _set(self, space, own_std, slip):
         kalman, size, states = self._kalman, self._design.shape[1], self._states

@@ -121,15 +121,15 @@ def likely_topics(topics, message_types) -> list[str]:
     list of str
         Names of topics.
     """
-    kinds = [message_type.name for message_type in message_types]
-    suitable = [name for name, (kind, count) in topics.items() if kind in kinds and count]
+    type_names = [message_type.name for message_type in message_types]
+    suitable = [name for name, (kind, count) in topics.items() if kind in type_names and count]
 
     def rank(name):
         words = name.lower()
-        fused = any(word in words for word in _FUSED)
+        is_fused = any(word in words for word in _FUSED)
         independent = any(word in words for word in _INDEPENDENT)
         raw = "raw" in words
-        return fused, raw, not independent, kinds.index(topics[name][0]), len(name), name
+        return is_fused, raw, not independent, type_names.index(topics[name][0]), len(name), name
 
     return sorted(suitable, key=rank)
 

@@ -246,9 +246,9 @@ def read_text_log(path) -> dict[str, pd.DataFrame]:
         if len(words) < 5:
             continue
         _, _, name, types, *labels = words
-        whole = [row for row in rows.get(name, ()) if row.count(",") == len(labels) - 1]
-        if whole and len(types) == len(labels) == len(set(labels)):
-            text = io.StringIO("\n".join(whole))
+        complete_rows = [row for row in rows.get(name, ()) if row.count(",") == len(labels) - 1]
+        if complete_rows and len(types) == len(labels) == len(set(labels)):
+            text = io.StringIO("\n".join(complete_rows))
             options: dict = {"names": labels, "quoting": csv.QUOTE_NONE, "index_col": False}
             table = pd.read_csv(text, skipinitialspace=True, low_memory=False, **options)
             tables[name] = table.select_dtypes("number")

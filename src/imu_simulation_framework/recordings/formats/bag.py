@@ -110,11 +110,11 @@ def unpack_zstd(packed, limit=None) -> bytes:
     limit = LARGEST_CHUNK if limit is None else limit
     # The buffer is allocated before reading, so it must not be larger than the stated size.
     size = zstandard.get_frame_parameters(packed).content_size
-    known = size != zstandard.CONTENTSIZE_UNKNOWN
-    if not known or size <= limit:
+    has_size = size != zstandard.CONTENTSIZE_UNKNOWN
+    if not has_size or size <= limit:
         with zstandard.ZstdDecompressor().stream_reader(packed) as reader:
-            data = reader.read((size if known else limit) + 1)
-        if len(data) == size or (not known and len(data) <= limit):
+            data = reader.read((size if has_size else limit) + 1)
+        if len(data) == size or (not has_size and len(data) <= limit):
             return data
     raise ValueError("a chunk is truncated, or larger than the limit after decompression")
 
@@ -420,8 +420,10 @@ def choose_topic(path, topic, topics, types) -> str:
         raise UnsuitableTopicError(
             f"{path}: no topic of type {expected}; the bag contains {listing}"
         )
-    bare = topic.strip("/")
-    name = next((known for known in (topic, f"/{bare}", bare) if known in topics), None)
+    relative_topic = topic.strip("/")
+    name = next(
+        (known for known in (topic, f"/{relative_topic}", relative_topic) if known in topics), None
+    )
     if name is None:
         raise RecordingError(f"{path}: topic {topic} is missing; the bag contains {listing}")
     kind, count = topics[name]

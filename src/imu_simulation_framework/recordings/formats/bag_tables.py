@@ -86,13 +86,13 @@ def _store(bag, connection):
 
     If a bag has no definitions, as before ROS 2 Iron, those of the ROS distribution are used.
     """
-    known = get_typestore(getattr(Stores, bag.distribution, Stores.ROS2_HUMBLE))
+    typestore = get_typestore(getattr(Stores, bag.distribution, Stores.ROS2_HUMBLE))
     text = bag.definition(connection)
     if not text or getattr(connection.ext, "encoding", "") == "ros2idl":
-        return known
-    store, fields = get_typestore(Stores.EMPTY), _definitions(known)
-    own = get_types_from_msg(text, connection.msgtype)
-    store.register({**{name: fields[name] for name in _TIMES}, **own})
+        return typestore
+    store, fields = get_typestore(Stores.EMPTY), _definitions(typestore)
+    bag_types = get_types_from_msg(text, connection.msgtype)
+    store.register({**{name: fields[name] for name in _TIMES}, **bag_types})
     return store
 
 

@@ -43,9 +43,9 @@ class TableContents:
         """
         names = list(self.columns[:_MAX_NAMES])
         more = len(self.columns) - len(names)
-        further = f" and {more} more" if more else ""
+        remainder = f" and {more} more" if more else ""
         rows = "" if self.rows is None else f"{self.rows} rows of "
-        return f"{f'{self.name}: ' if self.name else ''}{rows}{join_names(names)}{further}"
+        return f"{f'{self.name}: ' if self.name else ''}{rows}{join_names(names)}{remainder}"
 
 
 @dataclass(frozen=True)
@@ -79,9 +79,9 @@ class RecordingContents:
         )
         if self.format == "bag":
             number = number.replace("table", "topic")
-        known = f", {number}" if self.tables else ""
+        count_text = f", {number}" if self.tables else ""
         tables = [f"  {table.clause()}" for table in self.tables[:_MAX_NAMES]]
-        return [f"{self.path}: format {self.format}{known}", *tables]
+        return [f"{self.path}: format {self.format}{count_text}", *tables]
 
 
 def list_contents(path: str | os.PathLike[str], format: str = "auto") -> RecordingContents:

@@ -83,8 +83,8 @@ def _convert_to_metres(reference: pd.DataFrame) -> pd.DataFrame:
     fix = reference[geodetic].set_axis([name for name, _ in _GEODETIC], axis="columns")
     east, north = local_position(fix).T
     down = fix["altitude"].iloc[0] - fix["altitude"]
-    own = {"x [m]": north, "y [m]": east, "z [m]": down}
-    return reference.drop(columns=geodetic).assign(**own)
+    positions = {"x [m]": north, "y [m]": east, "z [m]": down}
+    return reference.drop(columns=geodetic).assign(**positions)
 
 
 def _read(file: Path) -> pd.DataFrame:

@@ -72,8 +72,12 @@ def read_kitti(path) -> Samples:
     columns["stamp"] = times[numbers]
     with np.errstate(over="ignore"):  # an accuracy whose square overflows is treated as unknown
         columns["variance_east"] = columns["variance_north"] = values[:, _POSITION_ACCURACY] ** 2
-    stated = {name: next(iter(QUANTITIES[name].units)) for name in columns if name in QUANTITIES}
-    return Samples(str(path), "kitti", columns, np.array(numbers), "file", stated_units=stated)
+    stated_units = {
+        name: next(iter(QUANTITIES[name].units)) for name in columns if name in QUANTITIES
+    }
+    return Samples(
+        str(path), "kitti", columns, np.array(numbers), "file", stated_units=stated_units
+    )
 
 
 def _times(path):

@@ -174,8 +174,8 @@ def _collect(content, place, tables):
         elif isinstance(value, np.ndarray) and value.dtype.kind in "iufb":
             _columns(name, np.squeeze(value), lengths)
     for length, columns in lengths.items():
-        own = place.rstrip(".")
-        several = f"{own}_{length}".lstrip("_") if len(lengths) > 1 else own
+        parent = place.rstrip(".")
+        several = f"{parent}_{length}".lstrip("_") if len(lengths) > 1 else parent
         tables[several or "table"].update(columns)
 
 

@@ -89,7 +89,7 @@ def read_novatel(path) -> dict[str, pd.DataFrame]:
             f"{path}: no line is a NovAtel log with a valid checksum and a solution, expected one "
             f"of {', '.join(_FIELDS)}"
         )
-    tables = {name: pd.DataFrame(own) for name, own in rows.items()}
+    tables = {name: pd.DataFrame(table_rows) for name, table_rows in rows.items()}
     return {
         name: _with_rates(table, _COUNTS if "RAW" in name else _CHANGES) if "IMU" in name else table
         for name, table in tables.items()

@@ -361,8 +361,8 @@ class SqliteFile:
         if not present:
             return []
         self._require_table(table)
-        chosen = ", ".join(name if name in present else "NULL" for name in columns)
-        return self._database.execute(f"SELECT {chosen} FROM {table}").fetchall()
+        selection = ", ".join(name if name in present else "NULL" for name in columns)
+        return self._database.execute(f"SELECT {selection} FROM {table}").fetchall()
 
 
 def _require_all_pages(plain) -> None:
@@ -482,7 +482,7 @@ class McapFile:
             raise EOFError(f"unexpected end of file at byte {offset + len(data)}")
         return data
 
-    def _messages(self, wanted=None):
+    def _messages(self, selected_topics=None):
         """Yield the channel, time [ns] and bytes of each message on the given channels, by time."""
         waiting: list[tuple[int, int, bytes]] = []
         # Messages are held back until no later chunk can precede them, since chunks may overlap.
@@ -496,7 +496,7 @@ class McapFile:
                 key, _, time = struct.unpack_from("<HIQ", message)
                 if time >= 2**63:
                     raise ValueError(f"the time of a message is {time} ns, expected less than 2^63")
-                if wanted is None or key in wanted:
+                if selected_topics is None or key in selected_topics:
                     waiting.append((key, time, message[22:]))
             waiting.sort(key=itemgetter(1))
 

@@ -99,10 +99,10 @@ def read_sentences(path) -> dict[str, pd.DataFrame]:
     tables = {"GNSS": epochs.table()} if epochs.rows else {}
     for kind, rows in messages.items():
         names = _VECTORNAV[kind]
-        whole = [row for row in rows if len(row[1]) >= len(names)]
-        table = pd.DataFrame([fields[: len(names)] for _, fields in whole], columns=names)
+        complete_rows = [row for row in rows if len(row[1]) >= len(names)]
+        table = pd.DataFrame([fields[: len(names)] for _, fields in complete_rows], columns=names)
         table = table.apply(pd.to_numeric, errors="coerce")
-        stamps = pd.Series([stamp for stamp, _ in whole])
+        stamps = pd.Series([stamp for stamp, _ in complete_rows])
         name = "receipt" if "time [s]" in names else "time"
         tables[kind] = table.assign(**{name: stamps}) if stamps.notna().any() else table
     if not any(len(table) for table in tables.values()):
@@ -292,8 +292,8 @@ def _plain(label, previous):
         words = words[1:]  # the first word is the unit of the previous number
     label = " ".join(words)
     last = _AXIS.fullmatch(previous[-1][0].partition(" [")[0]) if previous else None
-    alone = len(label) == 1 and _AXIS.fullmatch(label)
-    return f"{last[1]}{label}" if last and last[1] and alone else label
+    is_axis_letter = len(label) == 1 and _AXIS.fullmatch(label)
+    return f"{last[1]}{label}" if last and last[1] and is_axis_letter else label
 
 
 def _is_label(name) -> bool:
@@ -343,13 +343,13 @@ def read_echoed(path) -> dict[str, pd.DataFrame]:
             within.pop()
         within.append((indent, name.strip("\"'")))
         rows[-1].update(_numbers(".".join(part for _, part in within), value.strip()))
-    whole = [row for row in rows if len(row) == len(rows[0])]
-    if len(whole) < MINIMUM_SAMPLES:
+    complete_rows = [row for row in rows if len(row) == len(rows[0])]
+    if len(complete_rows) < MINIMUM_SAMPLES:
         raise RecordingError(
-            f"{path}: the number of complete messages printed by rostopic echo is {len(whole)}, "
-            f"expected at least {MINIMUM_SAMPLES}"
+            f"{path}: the number of complete messages printed by rostopic echo is "
+            f"{len(complete_rows)}, expected at least {MINIMUM_SAMPLES}"
         )
-    return {"messages": pd.DataFrame(whole)}
+    return {"messages": pd.DataFrame(complete_rows)}
 
 
 def _numbers(name, value):
@@ -412,17 +412,23 @@ def read_tagged(path) -> dict[str, pd.DataFrame]:
             rows[cells.pop(place)].append("\t".join(cells))
     tables = {}
     for name, lines in rows.items():
-        own = names.get(name) or header or _usual_names(name, lines, place)
-        own = own[: 1 + int(np.median([line.count("\t") for line in lines]))]
-        whole = [line.split("\t")[: len(own)] for line in lines if line.count("\t") >= len(own) - 1]
-        if name and len(whole) >= MINIMUM_SAMPLES:
-            table = pd.DataFrame(whole, columns=distinct_names(own)[0]).apply(as_numbers)
+        column_names = names.get(name) or header or _usual_names(name, lines, place)
+        column_names = column_names[: 1 + int(np.median([line.count("\t") for line in lines]))]
+        complete_lines = [
+            line.split("\t")[: len(column_names)]
+            for line in lines
+            if line.count("\t") >= len(column_names) - 1
+        ]
+        if name and len(complete_lines) >= MINIMUM_SAMPLES:
+            table = pd.DataFrame(complete_lines, columns=distinct_names(column_names)[0]).apply(
+                as_numbers
+            )
             source = table.iloc[:, 0]
             if pd.api.types.is_numeric_dtype(source) or source.nunique() > _SOURCES:
                 tables[name] = table
                 continue
             # A smartphone records fixes of several sources: the receiver, and a fused estimate.
-            for provider, part in table.groupby(own[0]):
+            for provider, part in table.groupby(column_names[0]):
                 tables[f"{name} {provider}"] = part.reset_index(drop=True)
     if not tables:
         raise RecordingError(

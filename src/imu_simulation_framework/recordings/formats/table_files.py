@@ -216,7 +216,7 @@ def _sample_tables(path, samples):
     tables = collections.defaultdict(list)
     for row in rows:
         tables[row.pop(key) if key else "table"].append(row)
-    return {name: pd.DataFrame(own).apply(as_numbers) for name, own in tables.items()}
+    return {name: pd.DataFrame(columns).apply(as_numbers) for name, columns in tables.items()}
 
 
 def _samples_of_lines(path, lines):
@@ -250,12 +250,12 @@ def _collect(path, document, name, tables):
     columns: dict[int, dict] = collections.defaultdict(dict)
     refuse_endless_names(path, document)
     for key, value in document.items():
-        own = name if key in _WORDS_WITHOUT_MEANING else key
+        column_name = name if key in _WORDS_WITHOUT_MEANING else key
         value = _column_of_pandas(value)
         if isinstance(value, dict):
-            _collect(path, value, own, tables)
+            _collect(path, value, column_name, tables)
         elif _is_list_of(value, dict):
-            _collect_samples(path, document, key, own, tables)
+            _collect_samples(path, document, key, column_name, tables)
         elif isinstance(value, list):
             columns[len(value)].update(_columns_of_list(key, value))
     for length, own_columns in columns.items():
@@ -440,26 +440,26 @@ def _with_gravity(tables):
     gravity = tables[plain["gravity"]].cells
     for name in (plain[linear] for linear in _LINEAR if linear in plain):
         table = tables[name]
-        parts, theirs = _axes(table.cells), _axes(gravity)
+        parts, gravity_axes = _axes(table.cells), _axes(gravity)
         clocks = [c for c in table.cells if c in gravity and c not in parts.values()]
-        columns = [*parts.values(), *clocks[:1]], [*theirs.values(), *clocks[:1]]
+        columns = [*parts.values(), *clocks[:1]], [*gravity_axes.values(), *clocks[:1]]
         numeric = pd.api.types.is_numeric_dtype
-        if not (clocks and set(parts) == set(theirs) == set("xyz")) or not all(
+        if not (clocks and set(parts) == set(gravity_axes) == set("xyz")) or not all(
             numeric(cells[column])
-            for cells, own in zip((table.cells, gravity), columns)
-            for column in own
+            for cells, table_columns in zip((table.cells, gravity), columns)
+            for column in table_columns
         ):
             continue
         lengths = [
             np.nanmedian(np.linalg.norm(cells[list(axes.values())], axis=1))
-            for cells, axes in ((table.cells, parts), (gravity, theirs))
+            for cells, axes in ((table.cells, parts), (gravity, gravity_axes))
         ]
         times, grid = table.cells[clocks[0]], gravity[clocks[0]]
         if lengths[0] > 0.5 * lengths[1] or not times.between(grid.min(), grid.max()).any():
             continue
         added = {
             parts[axis]: table.cells[parts[axis]]
-            + np.interp(times, grid, gravity[theirs[axis]], left=np.nan, right=np.nan)
+            + np.interp(times, grid, gravity[gravity_axes[axis]], left=np.nan, right=np.nan)
             for axis in "xyz"
         }
         return {f"{name}{WITH_GRAVITY}": replace(table, cells=table.cells.assign(**added))}
@@ -546,16 +546,17 @@ def _with_times(tables):
     """Add times to tables without a time, if exactly one timed table has the same length."""
     cells = {name: getattr(table, "cells", table) for name, table in tables.items()}
     times = {
-        name: [column for column in own if is_time(str(column))] for name, own in cells.items()
+        name: [column for column in columns if is_time(str(column))]
+        for name, columns in cells.items()
     }
     clocks: dict[int, list] = collections.defaultdict(list)
     for name in filter(times.get, cells):
         clocks[len(cells[name])].append(cells[name][times[name][0]])
     timed_tables = dict(tables)
-    for name, own in cells.items():
-        if not times[name] and len(clocks[len(own)]) == 1:
-            (clock,) = clocks[len(own)]
-            timed = own.assign(**{str(clock.name): clock.to_numpy()})
+    for name, columns in cells.items():
+        if not times[name] and len(clocks[len(columns)]) == 1:
+            (clock,) = clocks[len(columns)]
+            timed = columns.assign(**{str(clock.name): clock.to_numpy()})
             table = tables[name]
-            timed_tables[name] = timed if table is own else replace(table, cells=timed)
+            timed_tables[name] = timed if table is columns else replace(table, cells=timed)
     return timed_tables

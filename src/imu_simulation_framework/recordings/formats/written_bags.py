@@ -132,15 +132,15 @@ class Ros2Folder:
         self._files = [ros2_bag.stored_file(file, stack) for file in files]
         # Compression of MCAP chunks; empty if they are not compressed.
         self.chunk_compression: str = getattr(self._files[0], "compression", "")
-        known = {name: topic for file in self._files for name, topic in file.topics.items()}
+        known_topics = {name: topic for file in self._files for name, topic in file.topics.items()}
         topics = {
             topic["topic_metadata"]["name"]: (topic["topic_metadata"], topic["message_count"])
             for topic in self.metadata.get("topics_with_message_count", ())
         }
         if not described:
-            for name, stored in known.items():
+            for name, stored in known_topics.items():
                 topics[name] = {"serialization_format": "cdr", "type": stored.kind}, stored.messages
-        for name in known.keys() - set(map(escape_unprintable, topics)):
+        for name in known_topics.keys() - set(map(escape_unprintable, topics)):
             raise RecordingError(
                 f"{Path(path) / METADATA}: topic {quote(name)} is missing, expected all topics of "
                 "the bag"
@@ -148,7 +148,7 @@ class Ros2Folder:
         self.connections = []
         for name, (topic, count) in topics.items():
             kind, digest = topic["type"], topic.get("type_description_hash", "")
-            stored = known.get(escape_unprintable(name), ros2_bag.StoredTopic(kind, count))
+            stored = known_topics.get(escape_unprintable(name), ros2_bag.StoredTopic(kind, count))
             profiles = topic.get("offered_qos_profiles", "")
             ext = Stored(topic["serialization_format"], profiles, stored.encoding)
             self.connections.append(
@@ -174,10 +174,12 @@ class Ros2Folder:
         tuple of StoredConnection, int and bytes
             Connection, time [ns] and content.
         """
-        known = {escape_unprintable(connection.topic): connection for connection in connections}
-        parts = [file.messages(list(known)) for file in self._files]
+        known_connections = {
+            escape_unprintable(connection.topic): connection for connection in connections
+        }
+        parts = [file.messages(list(known_connections)) for file in self._files]
         for name, time, data in heapq.merge(*parts, key=lambda row: row[1]):
-            yield known[name], time, ros2_bag.plain_message(data)
+            yield known_connections[name], time, ros2_bag.plain_message(data)
 
 
 def _read_metadata(path) -> dict:
@@ -314,13 +316,13 @@ class Ros2Writer:
         stored = Stored(serialization_format, profiles, encoding)
         connection = StoredConnection(topic, msgtype, msgdef, rihs01, 0, stored)
         text = profiles if isinstance(profiles, str) else yaml.safe_dump(profiles)
-        known = {added.msgtype for added in self._connections}
+        message_types = {added.msgtype for added in self._connections}
         self._connections.append(connection)
         self._counts[topic] = 0
         if self._is_sqlite:
             row = (len(self._connections), topic, msgtype, serialization_format, text, rihs01)
             self._database.execute("INSERT INTO topics VALUES (?, ?, ?, ?, ?, ?)", row)
-            if msgdef and msgtype not in known:
+            if msgdef and msgtype not in message_types:
                 self._database.execute(
                     "INSERT INTO message_definitions (topic_type, encoding, "
                     "encoded_message_definition, type_description_hash) VALUES (?, ?, ?, ?)",
@@ -575,13 +577,15 @@ class RawBag:
         RecordingError
             The bag is damaged.
         """
-        wanted = [
-            known for known in self.connections if topic in (None, escape_unprintable(known.topic))
+        selected = [
+            connection
+            for connection in self.connections
+            if topic in (None, escape_unprintable(connection.topic))
         ]
-        if not wanted:
+        if not selected:
             return
         with (ros2_bag if self.ros2 else bag).damage_reported(self.path):
-            for message in self._reader.messages(connections=wanted):
+            for message in self._reader.messages(connections=selected):
                 yield RawMessage(*message)
 
 

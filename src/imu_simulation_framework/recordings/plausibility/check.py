@@ -164,15 +164,18 @@ def _interpretation(
     samples: Samples | None,
 ) -> Interpretation:
     """Return the downsampled recording, interpreted with the configured settings."""
-    own, recorded = cast(Samples, check.reference_samples), cast(Recorded, check.reference)
+    samples_of_reference, recorded = (
+        cast(Samples, check.reference_samples),
+        cast(Recorded, check.reference),
+    )
     imu = imu or ImuSource(reference.path)
     return Interpretation(
-        reference=thin_samples(own),
+        reference=thin_samples(samples_of_reference),
         imu=samples and thin_samples(samples),
         reference_conventions=reference.conventions,
         imu_conventions=imu.conventions,
         offsets=(reference.time_offset, imu.time_offset),
-        fixes=recorded.table if has_to_be_smoothed(own) else None,
+        fixes=recorded.table if has_to_be_smoothed(samples_of_reference) else None,
     )
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import pandas as pd
 
+from ...core.deprecated import deprecated_names
 from . import findings as faults
 from . import relation
 from .findings import Finding, explain
@@ -33,6 +34,7 @@ _STEPS = 10  # number of one-second steps over which net and travelled distance 
 _MIN_DIRECTEDNESS = 0.7
 
 
+@deprecated_names(grave="critical")
 @dataclass
 class Diagnosis:
     """Result of the diagnosis of a recording.
@@ -55,9 +57,9 @@ class Diagnosis:
     as_understood: Observations | None = None
 
     @property
-    def grave(self) -> list[Finding]:
+    def critical(self) -> list[Finding]:
         """Findings that make a yaw error meaningless."""
-        return [finding for finding in self.findings if finding.grave]
+        return [finding for finding in self.findings if finding.is_critical]
 
 
 def diagnose(diagnosis: Diagnosis, interpretation: Interpretation) -> None:
@@ -99,7 +101,7 @@ def diagnose(diagnosis: Diagnosis, interpretation: Interpretation) -> None:
         return
     remaining = symptoms(understood, interpretation.course_is_yaw, offsets)
     diagnosis.findings += remaining
-    if not any(finding.grave for finding in remaining):
+    if not any(finding.is_critical for finding in remaining):
         diagnosis.remarks += scale_remarks(understood, interpretation.course_is_yaw)
 
 
@@ -130,7 +132,7 @@ def _diagnose_speed(poses: pd.DataFrame, has_lengths: bool) -> list[Finding]:
         return [Finding(faults.LENGTH_UNIT, evidence, f"{remedy} [km], if the robot was faster")]
     if typical >= MAX_SPEED:
         evidence = f"the reference is faster than {typical:.0f} m/s during 10 % of the time"
-        return [Finding(faults.LENGTH_UNIT, evidence, f"{remedy} [mm]", grave=True)]
+        return [Finding(faults.LENGTH_UNIT, evidence, f"{remedy} [mm]", is_critical=True)]
     return []
 
 
@@ -177,6 +179,6 @@ def _diagnose_overlap(observations: Observations, time_offset: float) -> Finding
                 f"{correlation:.2f})"
             )
             settings = (("imu_recording", "time_offset", f"{time_offset + offset:.2f}"),)
-            return Finding(faults.NO_OVERLAP, evidence, grave=True, settings=settings)
+            return Finding(faults.NO_OVERLAP, evidence, is_critical=True, settings=settings)
     remedy = "[imu_recording] time_offset, which is added to the stamps of the IMU [s]"
-    return Finding(faults.NO_OVERLAP, evidence, remedy, grave=True)
+    return Finding(faults.NO_OVERLAP, evidence, remedy, is_critical=True)

@@ -12,6 +12,7 @@ from typing import Callable
 
 import numpy as np
 
+from ...core.deprecated import deprecated_names
 from ...core.errors import FrameworkError
 from ...core.sentences import format_degrees
 from .observations import GOOD, Observations
@@ -63,21 +64,21 @@ FAULTS = {
     MIRRORED_POSITIONS: "path and yaw of a reference agree if x and y, or latitude and longitude, "
     "are exchanged",
     LENGTH_UNIT: "the speed computed from positions exceeds 70 m/s; or positions were recorded as "
-    "lengths and the speed is below 0.05 m/s nearly all the time (not grave)",
+    "lengths and the speed is below 0.05 m/s nearly all the time (not critical)",
     SPINNING_WHEELS: "the reference turns much further than gyroscope and IMU, which agree",
     SCALE: "the turns of the reference differ from the others by a constant factor: the track is "
     "wrong; or the yaw of the IMU turns half, twice or 57 times as far as gyroscope and reference: "
     "its quaternions were computed from a wrong angle; or the turns of the gyroscope differ from "
     "those of a course by a factor of at least 1.6: its unit is wrong",
     SHIFTED_CLOCK: "turns agree with a delay of 0.15 s or more, with a correlation above 0.8 (0.9 "
-    "if the heading is a course); grave above 1 s",
+    "if the heading is a course); critical above 1 s",
     CLOCK_RATE: "the delay increases during the drive",
     FROZEN: "values remain exactly constant while all other signals turn",
     DROPPED_AXIS: "values of an axis remain constant during the whole recording while all other "
     "signals turn",
     SAME_YAW: "the yaw of the IMU is identical to that of the reference in each sample",
     NOT_INDEPENDENT: "reference and yaw of the IMU differ by less than 0.1 deg rms, without delay; "
-    "not grave",
+    "not critical",
     NO_OVERLAP: "stamps belong to different clocks; the offset is estimated from the turns if "
     "possible",
     TOO_FAST: "the robot cannot follow; only `check_recording.py` reports this fault, with a "
@@ -85,13 +86,14 @@ FAULTS = {
     DISTURBED_YAW: "the turns of reference and gyroscope agree, those of the IMU's yaw do not; the "
     "cause may be a compass",
     UNRELATED: "the signals have nothing in common, and no other fault explains it",
-    UNVERIFIED: "a course is too noisy, or known for less than half of the time; not grave",
+    UNVERIFIED: "a course is too noisy, or known for less than half of the time; not critical",
     AMBIGUOUS_VERTICAL: "the gyroscope turns against the reference about the vertical that the "
     "accelerometer measures, and nothing shows which of the two is wrong",
 }
 """Typical evidence for each fault, for readers of a report."""
 
 
+@deprecated_names(grave="is_critical")
 @dataclass(frozen=True)
 class Finding:
     """Fault of a recording with its evidence and remedy.
@@ -104,7 +106,7 @@ class Finding:
         Clause with the figures that show the fault, without a full stop.
     remedy : str
         Remedy if no setting of a config.ini corrects the fault; empty if there is no remedy.
-    grave : bool
+    is_critical : bool
         Whether a yaw error computed from such a recording is meaningless or impossible.
     settings : tuple of (str, str, str)
         Sections, keys and values of a config.ini that correct the fault.
@@ -116,7 +118,7 @@ class Finding:
     fault: str
     evidence: str
     remedy: str = ""
-    grave: bool = False
+    is_critical: bool = False
     settings: tuple = ()
     readings: tuple = ()
 
@@ -147,8 +149,8 @@ class Finding:
 
 
 def _remedies(fault: Finding | Alternative) -> list[str]:
-    written = [f"[{section}] {key} = {value}" for section, key, value in fault.settings]
-    return written + ([fault.remedy] if fault.remedy else [])
+    setting_lines = [f"[{section}] {key} = {value}" for section, key, value in fault.settings]
+    return setting_lines + ([fault.remedy] if fault.remedy else [])
 
 
 def describe_relation(relation) -> str:
@@ -213,7 +215,7 @@ class Alternative:
     observe : callable
         Function that returns the Observations under this interpretation; may raise
         FrameworkError.
-    grave : bool
+    is_critical : bool
         Whether a yaw error is meaningless under the original interpretation.
     then : callable
         Function that returns further alternatives after this interpretation has been chosen.
@@ -224,7 +226,7 @@ class Alternative:
     fault: str
     remedy: str
     observe: Callable[[], Observations]
-    grave: bool
+    is_critical: bool
     then: Callable[[], list]
     settings: tuple = ()
 
@@ -256,8 +258,8 @@ def explain(observations, alternatives):
         findings.append(_finding(best, observations))
         if findings[-1].readings:
             break
-        taken, observations = best[0]
-        alternatives = taken.then()
+        alternative, observations = best[0]
+        alternatives = alternative.then()
     return findings, observations
 
 
@@ -266,7 +268,7 @@ def _finding(best, original) -> Finding:
 
     If some of them mirror the reference and others the IMU, the finding is ambiguous.
     """
-    (taken, corrected), rivals = best[0], [rival for rival, _ in best[1:]]
+    (best_alternative, corrected), rivals = best[0], [rival for rival, _ in best[1:]]
     marks, better = original.marks(), corrected.marks()
     yaws = [pairs.get("reference_imu") for pairs in (marks, better)]
     # The yaw error is valid if the fault does not change the IMU's yaw relative to the reference.
@@ -278,13 +280,15 @@ def _finding(best, original) -> Finding:
     evidence = (
         f"{describe_mark(original, name)}; after the correction, {describe_mark(corrected, name)}"
     )
-    grave = taken.grave and not harmless
+    is_critical = best_alternative.is_critical and not harmless
     if len({_mirrors_reference(original, observed) for _, observed in best}) > 1:
         readings = tuple(f"{rival.fault}, {' and '.join(_remedies(rival))}" for rival, _ in best)
-        return Finding(fault, evidence, TURN_IT, grave, readings=readings)
-    remedies = [taken.remedy] if taken.remedy else []
+        return Finding(fault, evidence, TURN_IT, is_critical, readings=readings)
+    remedies = [best_alternative.remedy] if best_alternative.remedy else []
     remedies += [f"or {' and '.join(_remedies(rival))}" for rival in rivals]
-    return Finding(fault, evidence, ", ".join(remedies), grave, settings=taken.settings)
+    return Finding(
+        fault, evidence, ", ".join(remedies), is_critical, settings=best_alternative.settings
+    )
 
 
 TURN_IT = (
@@ -314,11 +318,14 @@ def _best(marks, alternatives):
         gain, changes = _gain(marks, corrected)
         turning = {*marks, *corrected} - set(_WEIGHTS)
         # Pairs of signals that agree under both interpretations provide no evidence.
-        changed = {
+        changed_pairs = {
             n for n in turning if abs(corrected.get(n, 0.0) - marks.get(n, 0.0)) > _UNCHANGED
         }
-        changed = changed or turning
-        if changed and max(corrected.get(name, 0.0) for name in changed) < _MIN_EXPLAINED:
+        changed_pairs = changed_pairs or turning
+        if (
+            changed_pairs
+            and max(corrected.get(name, 0.0) for name in changed_pairs) < _MIN_EXPLAINED
+        ):
             continue
         enough = max(changes) > _CLEAR_GAIN or min(corrected.values(), default=0.0) > GOOD
         if gain > _MIN_GAIN or (enough and min(changes) > -_RIVAL_MARGIN):

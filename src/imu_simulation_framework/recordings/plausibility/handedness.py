@@ -95,9 +95,13 @@ def handedness(reference, imu, delay=0.0) -> Handedness | None:
     responses, count = _responses(measured[:, :2], change, speed * measured[:, 2])
     if responses is None:
         return None
-    along, across = responses / np.linalg.norm(responses, axis=1)[:, None]
-    sine = float(along[0] * across[1] - along[1] * across[0])
-    return Handedness(sine, along @ horizontal, count) if abs(sine) > SMALLEST_SINE else None
+    along_direction, across_direction = responses / np.linalg.norm(responses, axis=1)[:, None]
+    sine = float(
+        along_direction[0] * across_direction[1] - along_direction[1] * across_direction[0]
+    )
+    return (
+        Handedness(sine, along_direction @ horizontal, count) if abs(sine) > SMALLEST_SINE else None
+    )
 
 
 def _horizontal(up) -> np.ndarray:

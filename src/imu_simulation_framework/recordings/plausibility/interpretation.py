@@ -110,8 +110,8 @@ class Interpretation:
             return None
         body = Rotation.from_quat(quaternions[usable][first])
         vertical = body.inv().apply([0.0, 0.0, 1.0])[:, 2]
-        leans = np.sqrt(np.mean(1.0 - np.minimum(vertical**2, 1.0))) > np.sin(_MIN_TILT)
-        return Slerp(times + self.offsets[0], body) if leans else None
+        is_tilted = np.sqrt(np.mean(1.0 - np.minimum(vertical**2, 1.0))) > np.sin(_MIN_TILT)
+        return Slerp(times + self.offsets[0], body) if is_tilted else None
 
     @property
     def course_is_yaw(self) -> bool:
@@ -141,7 +141,7 @@ class Interpretation:
         for fault, changes in _axes_changes(samples, conventions, conventions.axes):
             yield change(fault, **changes)
         # A missing orientation is computed from gyroscope and accelerometer.
-        grave = not self._has_orientation
+        is_critical = not self._has_orientation
         if samples.has(GYRO + ACCEL):
             # Here the z axis points down, but the accelerometer outputs +g on this axis.
             (sign,) = _others(frames.ACCEL_CONVENTIONS, conventions.accel_convention)
@@ -152,13 +152,13 @@ class Interpretation:
             for convention in _others(frames.YAW_CONVENTIONS, conventions.yaw)[:1]:
                 yield self._mirrored_imu(convention)
         if samples.has(GYRO):
-            yield self._scaled_imu(faults.MIRRORED_GYRO, GYRO, -1.0, "", grave)
+            yield self._scaled_imu(faults.MIRRORED_GYRO, GYRO, -1.0, "", is_critical)
             if conventions.gyro_unit == "rad/s" and not _stated(samples, GYRO):
-                yield change(faults.DEGREES, grave, gyro_unit="deg/s")
-            yield self._scaled_imu(faults.RADIANS, GYRO, 1.0 / _DEGREE, "rad/s", grave)
+                yield change(faults.DEGREES, is_critical, gyro_unit="deg/s")
+            yield self._scaled_imu(faults.RADIANS, GYRO, 1.0 / _DEGREE, "rad/s", is_critical)
         if samples.has(ACCEL):
             for convention in _others(frames.ACCEL_CONVENTIONS, conventions.accel_convention):
-                yield change(faults.ACCELERATION_SIGN, grave, accel_convention=convention)
+                yield change(faults.ACCELERATION_SIGN, is_critical, accel_convention=convention)
             if conventions.accel_unit == "m/s^2" and not _stated(samples, ACCEL):
                 yield change(faults.ACCELERATION_UNIT, False, accel_unit="g")
         angles = [name for name in EULER if name in samples]
@@ -230,13 +230,13 @@ class Interpretation:
         turn = Rotation.from_euler("xy", angles)
         columns = dict(samples.columns)
         for names in (GYRO, ACCEL):
-            turned = turn.apply(frames.vectors_from_axes(samples.matrix(names), axes))
-            columns.update(zip(names, frames.vectors_from_axes(turned, axes).T))
+            rotated = turn.apply(frames.vectors_from_axes(samples.matrix(names), axes))
+            columns.update(zip(names, frames.vectors_from_axes(rotated, axes).T))
         settings = _settings("imu_recording", {"orientation": "fused", **mounting})
-        written = ", ".join(f"{key} = {value}" for _, key, value in settings)
-        remedy = f"none for the recorded orientation; for a fused orientation, {written}"
+        setting_text = ", ".join(f"{key} = {value}" for _, key, value in settings)
+        remedy = f"none for the recorded orientation; for a fused orientation, {setting_text}"
         imu = replace(samples, columns=columns)
-        return self._other(faults.SENSOR_AXES, remedy, grave=False, imu=imu)
+        return self._other(faults.SENSOR_AXES, remedy, is_critical=False, imu=imu)
 
     def _reference_alternatives(self):
         samples, conventions = self.reference, self.reference_conventions
@@ -250,17 +250,17 @@ class Interpretation:
             )
             return
         for convention in _others(frames.YAW_CONVENTIONS, conventions.yaw):
-            turned = convention.split("_")[0] == conventions.yaw.split("_")[0]
-            fault = faults.YAW_OFFSET if turned else faults.MIRRORED_YAW
+            changes_sense = convention.split("_")[0] == conventions.yaw.split("_")[0]
+            fault = faults.YAW_OFFSET if changes_sense else faults.MIRRORED_YAW
             yield self._other_reference(fault, yaw_convention=convention)
         for fault, changes in _axes_changes(samples, conventions, None):
             yield self._other_reference(fault, **changes)
         if "yaw" in samples and not samples.has(QUATERNION):
-            stated = _stated(samples, ("yaw",))
+            has_stated_unit = _stated(samples, ("yaw",))
             yield self._other(
-                faults.RADIANS if stated else faults.DEGREES,
-                f"[reference_columns] yaw = ... [{'rad' if stated else 'deg'}]",
-                reference=_scaled(samples, ("yaw",), 1.0 / _DEGREE if stated else _DEGREE),
+                faults.RADIANS if has_stated_unit else faults.DEGREES,
+                f"[reference_columns] yaw = ... [{'rad' if has_stated_unit else 'deg'}]",
+                reference=_scaled(samples, ("yaw",), 1.0 / _DEGREE if has_stated_unit else _DEGREE),
             )
         x, y = (samples.columns[name] for name in POSITION)
         yield self._other(
@@ -269,29 +269,29 @@ class Interpretation:
             reference=replace(samples, columns={**samples.columns, "x": y, "y": x}),
         )
 
-    def _other_imu(self, fault, grave=True, **changes):
+    def _other_imu(self, fault, is_critical=True, **changes):
         conventions = replace(self.imu_conventions, **changes)
         settings = _settings("imu_recording", changes)
-        return self._other(fault, "", grave, settings, imu_conventions=conventions)
+        return self._other(fault, "", is_critical, settings, imu_conventions=conventions)
 
     def _other_reference(self, fault, **changes):
         conventions = replace(self.reference_conventions, **changes)
         settings = _settings("reference", changes)
         return self._other(fault, settings=settings, reference_conventions=conventions)
 
-    def _scaled_imu(self, fault, names, factor, unit, grave):
+    def _scaled_imu(self, fault, names, factor, unit, is_critical):
         remedy = "correct the recording, since there is no setting for this fault"
         if self.imu.format in COLUMN_FORMATS:
             remedy = f"[imu_columns] {names[-1]} = ... " + (f"[{unit}]" if unit else "* -1")
-        return self._other(fault, remedy, grave, imu=_scaled(self.imu, names, factor))
+        return self._other(fault, remedy, is_critical, imu=_scaled(self.imu, names, factor))
 
-    def _other(self, fault, remedy="", grave=True, settings=(), **changes):
+    def _other(self, fault, remedy="", is_critical=True, settings=(), **changes):
         other = replace(self, **changes)
         for table, fields in _TABLE_FIELDS.items():
             if not fields & set(changes):
                 # Tables that do not change are not computed again, since they may be long.
                 other.__dict__[table] = getattr(self, table)
-        return Alternative(fault, remedy, other.observe, grave, other.alternatives, settings)
+        return Alternative(fault, remedy, other.observe, is_critical, other.alternatives, settings)
 
 
 _TABLE_FIELDS = {

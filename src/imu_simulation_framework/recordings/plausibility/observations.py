@@ -159,8 +159,8 @@ def observe(
         related = None if None in pair else relate(*pair, shortest_window)
         if related is None or first != "reference" or known.all():
             return related
-        turned = (np.diff(heading.at(times))[known] for heading in pair)
-        return replace(related, net=tuple(float(turn.sum()) for turn in turned))
+        heading_changes = (np.diff(heading.at(times))[known] for heading in pair)
+        return replace(related, net=tuple(float(turn.sum()) for turn in heading_changes))
 
     leaning = None if attitude is None or imu is None else attitude_headings(attitude, imu)
     if leaning is None:

@@ -176,10 +176,10 @@ def attitude_headings(attitude, imu):
     if len(times) < 2:
         return None
     body = attitude(times)
-    turned = np.vstack([np.zeros(3), (body[1:] * body[:-1].inv()).as_rotvec()])
+    rotation_vectors = np.vstack([np.zeros(3), (body[1:] * body[:-1].inv()).as_rotvec()])
     vertical = integral(times, body.apply(rates)[:, 2])
     return (
-        Heading("the reference", times, np.cumsum(turned[:, 2])),
+        Heading("the reference", times, np.cumsum(rotation_vectors[:, 2])),
         Heading("the gyroscope about its vertical", times, vertical),
     )
 
@@ -210,8 +210,8 @@ def mounting_by_rates(attitude, imu):
     grid = np.arange(start, stop, step)
     if len(grid) < MINIMUM_WINDOWS * STEPS_PER_WINDOW:
         return None
-    turned = integral(times, imu[list(GYRO)].to_numpy())
-    gyro = np.diff([np.interp(grid, times, axis) for axis in turned.T]).T
+    rate_integrals = integral(times, imu[list(GYRO)].to_numpy())
+    gyro = np.diff([np.interp(grid, times, axis) for axis in rate_integrals.T]).T
     body = attitude(grid)
     reference = (body[:-1].inv() * body[1:]).as_rotvec()
     size = np.sqrt(np.sum(gyro**2) * np.sum(reference**2))

@@ -34,10 +34,12 @@ _MIN_NET_TURN = np.radians(30.0)  # rad, smallest net turn that shows whether a 
 # count as frozen. Drivers that repeat samples do so for a few tenths of a second.
 _FROZEN_TIME, _FROZEN_TURN = 1.5, np.radians(15.0)
 _WHOLE_TIME = 0.95  # share of the recording above which a frozen value counts as missing
-_GRAVE_TURN = np.radians(45.0)  # rad, turn during frozen values that makes a yaw error meaningless
+_CRITICAL_TURN = np.radians(
+    45.0
+)  # rad, turn during frozen values that makes a yaw error meaningless
 # Correlation and scale factor above which, and rms difference [rad] below which, reference and IMU
 # may be the same sensor. Motion capture is as accurate as this; odometry is not.
-_ALIKE, _ALIKE_ERROR = 0.9995, np.radians(0.1)
+_MIN_COPY_CORRELATION, _MAX_COPY_ERROR = 0.9995, np.radians(0.1)
 # Concentration of the difference between yaw and course: 1 for identical, 0 for unrelated angles.
 _MIN_PATH_CONCENTRATION = 0.5
 _MIN_KNOWN_SHARE = 0.5  # smallest share of the time during which the heading must be known
@@ -65,7 +67,7 @@ def symptoms(observations, course_is_yaw=False, offsets=(0.0, 0.0)) -> list[Find
     findings = _reference_itself(observations) + _frozen(observations) + _off_its_path(observations)
     findings += _hardly_known(observations)
     findings = findings or _not_independent(observations)
-    if any(finding.grave for finding in findings):
+    if any(finding.is_critical for finding in findings):
         # A frozen heading disagrees with all others, and its fault is already reported.
         return findings + _wrong_axis(observations)
     findings += _clock_faults(observations, course_is_yaw, offsets)
@@ -82,8 +84,8 @@ def symptoms(observations, course_is_yaw=False, offsets=(0.0, 0.0)) -> list[Find
 def _yaw_is_trusted(observations) -> bool:
     """Return whether the turns of IMU yaw and reference are correlated, with the same sign."""
     relation = observations.reference_imu
-    known = relation is not None and relation.conclusive
-    return known and relation.related and not relation.opposed
+    is_conclusive = relation is not None and relation.conclusive
+    return is_conclusive and relation.related and not relation.opposed
 
 
 def scale_remarks(observations, course_is_yaw=False) -> list[str]:
@@ -110,27 +112,31 @@ def scale_remarks(observations, course_is_yaw=False) -> list[str]:
         relation = getattr(observations, "_".join(pair))
         if relation and relation.conclusive and relation.correlation > _CLEARLY_ALIKE:
             clear[frozenset(pair)] = relation
-    apart = {names: relation for names, relation in clear.items() if _differs_by_a_scale(relation)}
-    if not apart:
+    differing = {
+        names: relation for names, relation in clear.items() if _differs_by_a_scale(relation)
+    }
+    if not differing:
         return []
-    gyro = apart.get(frozenset(("reference", "gyro")))
+    gyro = differing.get(frozenset(("reference", "gyro")))
     upright = observations.reference_vertical
     if gyro and upright is not None and _leans(gyro, upright):
         return [
             f"{describe_relation(gyro)}, but {describe_relation(upright)}: the sensor is tilted; "
             "set [imu_recording] mounting_roll and mounting_pitch"
         ]
-    evidence = "; ".join(describe_relation(relation) for relation in apart.values())
-    together = [names for names in clear if names not in apart]
-    wrong = {"reference", "imu", "gyro"}.difference(*together) if len(together) == 1 else set()
-    if wrong == {"reference"} and course_is_yaw:
+    evidence = "; ".join(describe_relation(relation) for relation in differing.values())
+    agreeing = [names for names in clear if names not in differing]
+    disagreeing = (
+        {"reference", "imu", "gyro"}.difference(*agreeing) if len(agreeing) == 1 else set()
+    )
+    if disagreeing == {"reference"} and course_is_yaw:
         gyros = "so the scales of gyroscope and IMU yaw are wrong"
         return [f"{evidence}: a course has no scale error, {gyros}"]
-    if len(apart) == 2 and wrong and wrong != {"reference"}:
-        (heading,) = wrong
-        witness = describe_relation(clear[together[0]])
+    if len(differing) == 2 and disagreeing and disagreeing != {"reference"}:
+        (heading,) = disagreeing
+        witness = describe_relation(clear[agreeing[0]])
         return [f"{evidence}, while {witness}: the scale of {_NAMES[heading]} is wrong"]
-    names = [_NAMES[name] for name in _NAMES if any(name in pair for pair in apart)]
+    names = [_NAMES[name] for name in _NAMES if any(name in pair for pair in differing)]
     return [f"{evidence}: the scale of {' or '.join(names)} is wrong; {_TURN_ROUND}"]
 
 
@@ -210,17 +216,19 @@ def opposed_vertical(observations, course_is_yaw=False) -> list[Finding]:
     may_be_mirrored = not course_is_yaw and (path is None or not path.conclusive)
     if may_be_mirrored:
         readings[1] += f" or {reference}"
-    grave = not _yaw_is_trusted(observations)
+    is_critical = not _yaw_is_trusted(observations)
     if lateral is not None:
         evidence += f"; {describe_handedness(lateral)}"
         if lateral.sine < 0.0:
             remedy = f"{gyroscope}, map [imu_columns] gyro_x, gyro_y and gyro_z = ... * -1"
-            return [Finding(faults.MIRRORED_GYRO, evidence, remedy, grave)]
+            return [Finding(faults.MIRRORED_GYRO, evidence, remedy, is_critical)]
         if not may_be_mirrored:
-            return [Finding(faults.ACCELERATION_SIGN, evidence, gravity, grave)]
+            return [Finding(faults.ACCELERATION_SIGN, evidence, gravity, is_critical)]
         readings[1] = reference
     remedy = f"{_LAY_IT_FLAT}; {faults.TURN_IT}"
-    return [Finding(faults.AMBIGUOUS_VERTICAL, evidence, remedy, grave, readings=tuple(readings))]
+    return [
+        Finding(faults.AMBIGUOUS_VERTICAL, evidence, remedy, is_critical, readings=tuple(readings))
+    ]
 
 
 def _lying(observations) -> list[Finding]:
@@ -254,8 +262,8 @@ def _reference_itself(observations):
     """Find an IMU yaw that is a copy of the reference yaw, and therefore has no error."""
     reference, imu = observations.reference, observations.imu
     # A recording with a gyroscope is accepted as an IMU, which may be simulated without errors.
-    bare = imu is not None and "yaw" in imu and "gyro_z" not in imu
-    if not bare or not np.array_equal(reference.index, imu.index):
+    has_only_yaw = imu is not None and "yaw" in imu and "gyro_z" not in imu
+    if not has_only_yaw or not np.array_equal(reference.index, imu.index):
         return []
     yaw = reference["yaw"].to_numpy()
     if np.ptp(yaw) == 0.0 or np.abs(np.sin(0.5 * (imu["yaw"].to_numpy() - yaw))).max() > 1e-9:
@@ -298,12 +306,15 @@ def find_dependence(
         )
     if relation is None or not relation.conclusive or relation.delay:
         return None
-    if relation.correlation < _ALIKE or not _ALIKE < relation.scale < 1.0 / _ALIKE:
+    if (
+        relation.correlation < _MIN_COPY_CORRELATION
+        or not _MIN_COPY_CORRELATION < relation.scale < 1.0 / _MIN_COPY_CORRELATION
+    ):
         return None
     inside = (imu.index >= reference.index[0]) & (imu.index <= reference.index[-1])
-    apart = imu[inside] - np.interp(imu.index[inside], reference.index, reference)
-    rms = float(np.std(apart))
-    if rms > _ALIKE_ERROR:
+    difference = imu[inside] - np.interp(imu.index[inside], reference.index, reference)
+    rms = float(np.std(difference))
+    if rms > _MAX_COPY_ERROR:
         return None
     evidence = (
         f"reference yaw and IMU yaw differ only by {np.degrees(rms):.2g} deg rms, with a "
@@ -334,18 +345,18 @@ def _off_its_path(observations):
         return []
     # A carried or flying body may move in any direction, but another heading can confirm its yaw.
     witnesses = (observations.reference_imu, observations.reference_gyro)
-    grave = not any(w is not None and w.conclusive and w.agree for w in witnesses)
-    return [Finding(faults.UNRELATED, evidence, grave=grave)]
+    is_critical = not any(w is not None and w.conclusive and w.agree for w in witnesses)
+    return [Finding(faults.UNRELATED, evidence, is_critical=is_critical)]
 
 
 def _hardly_known(observations):
     """Find a reference whose heading is unknown for at least half of the time."""
-    known = float(observations.reference.get("yaw_known", pd.Series([1.0])).mean())
+    known_share = float(observations.reference.get("yaw_known", pd.Series([1.0])).mean())
     evidence = (
-        f"the heading of the reference is known for {100.0 * known:.0f} % of the time; during the "
-        "remaining time, the robot is too slow to determine a course"
+        f"the heading of the reference is known for {100.0 * known_share:.0f} % of the time; "
+        "during the remaining time, the robot is too slow to determine a course"
     )
-    return [] if known > _MIN_KNOWN_SHARE else [Finding(faults.UNVERIFIED, evidence)]
+    return [] if known_share > _MIN_KNOWN_SHARE else [Finding(faults.UNVERIFIED, evidence)]
 
 
 def _slip(observations, course_is_yaw):
@@ -356,11 +367,11 @@ def _slip(observations, course_is_yaw):
         if relation is None or not relation.conclusive or relation.agree or relation.opposed:
             continue
         wheels, gyro = relation.turned
-        alike = relation.correlation > _CLEARLY_ALIKE
-        if alike and abs(relation.scale - 1.0) > _MIN_SCALE_ERROR:
+        is_correlated = relation.correlation > _CLEARLY_ALIKE
+        if is_correlated and abs(relation.scale - 1.0) > _MIN_SCALE_ERROR:
             return [Finding(faults.SCALE, _several(observations), _CALIBRATE, True)]
         spinning = wheels > _SPINNING_RATIO * gyro and relation.scale > 1.0 + _MIN_SCALE_ERROR
-        if not alike and relation.correlation > _MIN_SPINNING and spinning:
+        if not is_correlated and relation.correlation > _MIN_SPINNING and spinning:
             return [Finding(faults.SPINNING_WHEELS, _several(observations), _OTHER, True)]
     return []
 
@@ -372,8 +383,8 @@ def _yaw_of_another_size(observations):
     fits = [1.0 / _ANGLE_RATIO < r.scale < _ANGLE_RATIO for r in (yaw, trusted)]
     if fits != [False, True] or yaw.correlation < _CLEARLY_ALIKE or trusted.correlation < GOOD:
         return []
-    own, gyro = np.abs(yaw.net)
-    if gyro > _MIN_NET_TURN and 1.0 / _ANGLE_RATIO < own / gyro < _ANGLE_RATIO:
+    heading_turn, gyro = np.abs(yaw.net)
+    if gyro > _MIN_NET_TURN and 1.0 / _ANGLE_RATIO < heading_turn / gyro < _ANGLE_RATIO:
         # The yaw is only delayed, since its net turn is correct.
         return []
     evidence = f"{describe_relation(yaw)}, while {describe_relation(trusted)}"
@@ -427,29 +438,31 @@ def _frozen(observations):
         columns.append(("the gyroscope's z axis", imu, ["gyro_z"], gyro_heading(imu)))
     findings = []
     for name, table, names, _ in columns:
-        turned, longest, start = 0.0, 0.0, None
+        frozen_turn, longest, start = 0.0, 0.0, None
         others = [heading for owner, *_, heading in columns if owner != name]
         for begin, end in _still(table, names):
             # The smallest turn of the other headings is used, since one of them may be wrong.
             turns = [_range(heading, begin, end) for heading in others]
             turn = min(turns) if turns else 0.0
             if turn > _FROZEN_TURN:
-                turned += turn
+                frozen_turn += turn
                 start = begin if start is None else start
                 longest = max(longest, end - begin)
         if start is None:
             continue
-        whole = table.index[-1] - table.index[0]
+        duration = table.index[-1] - table.index[0]
         fault, remedy = faults.FROZEN, "exclude this part with [trajectory] start and stop"
-        if longest > _WHOLE_TIME * whole:
+        if longest > _WHOLE_TIME * duration:
             fault, remedy = faults.DROPPED_AXIS, "map or record this axis"
         evidence = (
             f"{name} is constant for up to {longest:.1f} s, for the first time at "
             f"{max(0.0, start - reference.index[0]):.1f} s, while all other signals turn by "
-            f"{np.degrees(turned):.0f} deg or more"
+            f"{np.degrees(frozen_turn):.0f} deg or more"
         )
         harmless = "gyro_z" in names and _yaw_is_trusted(observations)
-        findings.append(Finding(fault, evidence, remedy, turned > _GRAVE_TURN and not harmless))
+        findings.append(
+            Finding(fault, evidence, remedy, frozen_turn > _CRITICAL_TURN and not harmless)
+        )
     return findings
 
 
@@ -466,8 +479,8 @@ def _range(heading, start, stop) -> float:
 def _still(table, names):
     """Yield the start and end [s] of each sufficiently long interval with constant values."""
     times = table.index.to_numpy(dtype=float)
-    same = (np.diff(table[names].to_numpy(), axis=0) == 0.0).all(axis=1)
-    edges = np.flatnonzero(np.diff(np.concatenate([[0], same.astype(int), [0]])))
+    is_repeated = (np.diff(table[names].to_numpy(), axis=0) == 0.0).all(axis=1)
+    edges = np.flatnonzero(np.diff(np.concatenate([[0], is_repeated.astype(int), [0]])))
     for begin, end in edges.reshape(-1, 2):
         if times[end] - times[begin] > _FROZEN_TIME:
             yield times[begin], times[end]
@@ -476,8 +489,8 @@ def _still(table, names):
 def _wrong_axis(observations):
     """Find a gyroscope that measures yaw rates about its x or y axis."""
     imu = observations.imu
-    own = observations.reference_gyro or observations.imu_gyro
-    if imu is None or own is None or own.related or not set(GYRO) <= set(imu):
+    gyro_relation = observations.reference_gyro or observations.imu_gyro
+    if imu is None or gyro_relation is None or gyro_relation.related or not set(GYRO) <= set(imu):
         return []
     other = reference_heading(observations.reference)
     for axis, mounting in (("gyro_x", "mounting_pitch"), ("gyro_y", "mounting_roll")):
@@ -489,10 +502,10 @@ def _wrong_axis(observations):
             if up is not None and abs(up[2]) > _MIN_UPRIGHT:
                 # Only the axes of the gyroscope are wrong, even if the IMU is upside down.
                 remedy = f"map the column of {axis} to gyro_z"
-                grave = not _yaw_is_trusted(observations)
-                return [Finding(faults.MOUNTING, evidence, remedy, grave)]
+                is_critical = not _yaw_is_trusted(observations)
+                return [Finding(faults.MOUNTING, evidence, remedy, is_critical)]
             settings = (("imu_recording", mounting, f"{sign * np.pi / 2.0:.6f}"),)
-            return [Finding(faults.MOUNTING, evidence, grave=True, settings=settings)]
+            return [Finding(faults.MOUNTING, evidence, is_critical=True, settings=settings)]
     return []
 
 
@@ -501,10 +514,12 @@ def _unrelated(observations, course_is_yaw, gyro=True):
     findings = []
     imu_gyro = observations.imu_gyro if gyro else None
     if imu_gyro is not None and imu_gyro.conclusive and not imu_gyro.related:
-        grave = not _yaw_is_trusted(observations)
-        findings.append(Finding(faults.UNRELATED, describe_relation(imu_gyro), grave=grave))
+        is_critical = not _yaw_is_trusted(observations)
+        findings.append(
+            Finding(faults.UNRELATED, describe_relation(imu_gyro), is_critical=is_critical)
+        )
         # If the yaw is trusted, the gyroscope is wrong and is not compared again.
-        gyro = gyro and grave
+        gyro = gyro and is_critical
     pairs = observations.reference_gyro if gyro else None, observations.reference_imu
     for relation in pairs:
         if relation is None or not relation.conclusive:
@@ -525,7 +540,7 @@ def _unrelated(observations, course_is_yaw, gyro=True):
             if course_is_yaw and relation.correlation > 0.0:
                 evidence += ": the course is too noisy to verify the conventions of the IMU"
                 return [*findings, Finding(faults.UNVERIFIED, evidence)]
-            return [*findings, Finding(faults.UNRELATED, evidence, grave=True)]
+            return [*findings, Finding(faults.UNRELATED, evidence, is_critical=True)]
     return findings
 
 
@@ -536,7 +551,7 @@ _UPSIDE_DOWN = (
 NOTICED_DELAY = 0.15
 """Smallest delay between clocks that is reported [s]; filters and transmission cause less."""
 
-_GRAVE_DELAY = 1.0  # s; at a yaw rate of 30 deg/s, this delay causes an error of 30 deg
+_CRITICAL_DELAY = 1.0  # s; at a yaw rate of 30 deg/s, this delay causes an error of 30 deg
 _PART_DURATION = 40.0  # s, duration of each section of a drive for which a delay is estimated
 _MIN_CLOCK_CORRELATION = 0.4  # smallest correlation of turns for which a delay is evaluated
 _MIN_COURSE_CORRELATION = 0.9  # smallest correlation with a course, whose noise can imitate delays
@@ -548,8 +563,8 @@ _NOTICED_RATE = 1e-3  # s/s, smallest clock skew that is reported; quartz clocks
 def _clock_faults(observations, course_is_yaw, offsets) -> list[Finding]:
     """Find a time offset or a clock skew between reference and IMU."""
     relations = (observations.reference_gyro, observations.reference_imu)
-    known = [r for r in relations if r is not None and r.conclusive]
-    best = next((r for r in known if r.correlation > _MIN_CLOCK_CORRELATION), None)
+    conclusive = [r for r in relations if r is not None and r.conclusive]
+    best = next((r for r in conclusive if r.correlation > _MIN_CLOCK_CORRELATION), None)
     if best is None:
         return []
     rate, ends = _clock_rate(observations, best)
@@ -559,9 +574,9 @@ def _clock_faults(observations, course_is_yaw, offsets) -> list[Finding]:
             f"the end: its clock is {abs(100.0 * rate):.2f} % too "
             f"{'slow' if rate < 0.0 else 'fast'}"
         )
-        grave = abs(ends[1] - ends[0]) > _GRAVE_DELAY and not course_is_yaw
+        is_critical = abs(ends[1] - ends[0]) > _CRITICAL_DELAY and not course_is_yaw
         remedy = "correct the stamps, since there is no setting for this fault"
-        return [Finding(faults.CLOCK_RATE, evidence, remedy, grave)]
+        return [Finding(faults.CLOCK_RATE, evidence, remedy, is_critical)]
     enough = _MIN_COURSE_CORRELATION if course_is_yaw else GOOD
     trusted = best.correlation > enough and 1.0 / _MAX_SCALE < best.scale < _MAX_SCALE
     if abs(best.delay) < NOTICED_DELAY or not trusted:
@@ -575,8 +590,11 @@ def _clock_faults(observations, course_is_yaw, offsets) -> list[Finding]:
     if course_is_yaw and best.delay < 0.0:
         # Receivers output positions with a delay.
         section, value = "reference", offsets[0] + best.delay
-    settings, grave = ((section, "time_offset", f"{value:.2f}"),), abs(best.delay) > _GRAVE_DELAY
-    return [Finding(faults.SHIFTED_CLOCK, evidence, grave=grave, settings=settings)]
+    settings, is_critical = (
+        ((section, "time_offset", f"{value:.2f}"),),
+        abs(best.delay) > _CRITICAL_DELAY,
+    )
+    return [Finding(faults.SHIFTED_CLOCK, evidence, is_critical=is_critical, settings=settings)]
 
 
 def _clock_rate(observations, relation):
@@ -597,7 +615,7 @@ def _clock_rate(observations, relation):
     if len(delays) < 3:
         return 0.0, (0.0, 0.0)
     rate, first_delay = np.polyfit(middles, delays, 1)
-    grown = rate * (middles[-1] - middles[0])
+    drift = rate * (middles[-1] - middles[0])
     scatter = np.std(np.array(delays) - np.polyval((rate, first_delay), middles))
-    noticed = abs(grown) >= max(2.0 * NOTICED_DELAY, 4.0 * scatter) and abs(rate) >= _NOTICED_RATE
+    noticed = abs(drift) >= max(2.0 * NOTICED_DELAY, 4.0 * scatter) and abs(rate) >= _NOTICED_RATE
     return (rate if noticed else 0.0), (first_delay, first_delay + rate * (stop - start))

@@ -186,14 +186,14 @@ def _no_unit_of_field(columns: GyroColumns, reasons: list[str]) -> GyroUnit | No
 
 
 def _stated_unit(columns: GyroColumns, reasons: list[str]) -> GyroUnit | None:
-    stated = shared_unit(columns.columns_by_axis.values())
-    if stated is None:
+    stated_unit = shared_unit(columns.columns_by_axis.values())
+    if stated_unit is None:
         reasons.append(f"{columns.names}: ignored, since the units differ")
         return GyroUnit("")
-    if not stated:
+    if not stated_unit:
         return None
-    reasons.append(f"{columns.names}: in {stated} by name")
-    return GyroUnit(stated)
+    reasons.append(f"{columns.names}: in {stated_unit} by name")
+    return GyroUnit(stated_unit)
 
 
 def _unit_by_orientation(columns: GyroColumns, reasons: list[str]) -> GyroUnit | None:

@@ -23,7 +23,7 @@ from ..possible_units import (
 from ..turns import angle_unit, step, turn_scale
 from .candidates import best_scalar, fullest_first, matrix, quaternions, shared_unit, vectors
 from .gyro_units import GyroColumns, GyroUnit, find_gyro_unit
-from .orientations import chosen, ordered
+from .orientations import choose_orientation, ordered
 
 # Smallest share of the rows with rates or forces in which an orientation must have values. A less
 # frequent orientation would reduce the number of samples; loggers lose a few per cent of the lines.
@@ -80,8 +80,8 @@ def choose_imu_columns(candidates, seconds, pieces, positions, reasons) -> ImuCo
     if positions and not inertial:
         return ImuColumns({}, set(), set(), {})
     attitudes = _attitudes(candidates, seconds, pieces, reasons)
-    own = _full(_own(attitudes, positions, reasons), inertial, reasons)
-    attitude = chosen(own, gyro, seconds, pieces, reasons)
+    own_attitudes = _full(_own(attitudes, positions, reasons), inertial, reasons)
+    attitude = choose_orientation(own_attitudes, gyro, seconds, pieces, reasons)
     gyro_unit = GyroUnit("")
     if gyro:
         columns_of_gyro = GyroColumns(
@@ -224,9 +224,9 @@ def _attitudes(candidates, seconds, pieces, reasons):
     attitudes = []
     for group in fullest_first(quaternions(candidates)):
         length = np.linalg.norm(matrix(list(group.values())), axis=1)
-        known = length[np.isfinite(length)]
+        finite_lengths = length[np.isfinite(length)]
         names = ", ".join(column.name for column in group.values())
-        size = float(np.median(known)) if len(known) else np.nan
+        size = float(np.median(finite_lengths)) if len(finite_lengths) else np.nan
         counts = [
             count for count in QUATERNION_COUNTS if abs(size / count - 1.0) < UNIT_LENGTH_TOLERANCE
         ]
@@ -289,18 +289,18 @@ def _accel_unit(columns, sample_rate, reasons) -> PossibleUnit | None:
     forces = matrix(columns)
     magnitude = f"{', '.join(column.name for column in columns)}: the magnitude is usually "
     magnitude += f"{length_of_gravity(forces).usual:.3g}"
-    stated = shared_unit(columns)
+    stated_unit = shared_unit(columns)
     units = fitting_force_units(forces, sample_rate, is_whole(forces))
-    if stated != "":
+    if stated_unit != "":
         units = [unit for unit in units if unit.is_usual and not unit.factor]
     if not units:
         reasons.append(f"{magnitude}, which is not gravity; ignored")
         return None
     unit = units[0]
-    if stated not in ("", unit.unit):
+    if stated_unit not in ("", unit.unit):
         reasons.append(
             f"{magnitude}, which is gravity in {unit.unit}, but the names state "
-            f"{stated or 'different units'}; ignored"
+            f"{stated_unit or 'different units'}; ignored"
         )
         return None
     reasons.append(f"{magnitude}, gravity in {unit.unit}{unit.remark}{clause_on_others(units)}")

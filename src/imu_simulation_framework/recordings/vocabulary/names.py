@@ -80,23 +80,23 @@ def meaning_of(name):
         Meaning; None if the name is not known.
     """
     words_known = vocabulary()
-    text, stated = words_known.remove_decorations(name.strip()), ""
+    text, stated_unit = words_known.remove_decorations(name.strip()), ""
     match = _BRACKET.search(text)
     if match and not match["unit"].strip().isdigit():
-        stated = canonical_unit(match["unit"])
+        stated_unit = canonical_unit(match["unit"])
         text = text[: match.start()]
-        if not stated and "".join(words_of(match["unit"])) not in words_known.clocks:
+        if not stated_unit and "".join(words_of(match["unit"])) not in words_known.clocks:
             return None
     words = words_of(text)
     # A unit in words precedes the number of the axis.
     number = words[-1:] if words and words[-1].isdigit() else []
     plain = words[: len(words) - len(number)]
-    for tail in range(3 if not stated else 0, 0, -1):
+    for tail in range(3 if not stated_unit else 0, 0, -1):
         unit = _unit_of(plain[-tail:])
         meaning = _meaning_of_words(plain[: len(plain) - tail] + number, unit) if unit else None
         if meaning:
             return meaning
-    return _meaning_of_words(words, stated)
+    return _meaning_of_words(words, stated_unit)
 
 
 def _unit_of(words):
@@ -268,20 +268,22 @@ def meaning_in(table, column):
         Meaning; None if the names are not known.
     """
     table = table.replace(WITH_GRAVITY, "")
-    together, alone = meaning_of(f"{table} {column}"), meaning_of(column)
-    if together or alone is None or alone.kind in ("time", "date"):
-        return together or alone
+    combined_meaning, column_meaning = meaning_of(f"{table} {column}"), meaning_of(column)
+    if combined_meaning or column_meaning is None or column_meaning.kind in ("time", "date"):
+        return combined_meaning or column_meaning
     words, known = words_of(table), vocabulary()
-    bare = alone.kind == "position" and not alone.stem
-    if bare and known.not_measured.isdisjoint(words):
+    is_bare_position = column_meaning.kind == "position" and not column_meaning.stem
+    if is_bare_position and known.not_measured.isdisjoint(words):
         # The first words of a file name may have no meaning, as in 20240101_gyro.csv.
-        together = _meaning_of_last_words(words, column)
-        if together:
-            return together
-    if not known.not_measured.isdisjoint(words) or (bare and known.places.isdisjoint(words)):
+        combined_meaning = _meaning_of_last_words(words, column)
+        if combined_meaning:
+            return combined_meaning
+    if not known.not_measured.isdisjoint(words) or (
+        is_bare_position and known.places.isdisjoint(words)
+    ):
         return None
     origin = tuple(word for word in words if word in known.origins)
-    return replace(alone, origin=alone.origin + origin)
+    return replace(column_meaning, origin=column_meaning.origin + origin)
 
 
 def meaning_in_file(path, name):
@@ -299,18 +301,18 @@ def meaning_in_file(path, name):
     Meaning or None
         Meaning; None if the name is unknown.
     """
-    alone = meaning_of(name)
-    if alone is None or alone.kind != "position" or alone.stem:
-        return alone
-    return _meaning_of_last_words(words_of(Path(path).name.split(".")[0]), name) or alone
+    column_meaning = meaning_of(name)
+    if column_meaning is None or column_meaning.kind != "position" or column_meaning.stem:
+        return column_meaning
+    return _meaning_of_last_words(words_of(Path(path).name.split(".")[0]), name) or column_meaning
 
 
 def _meaning_of_last_words(words, name):
     """Return the Meaning of an axis from the last words of a file or table name, or None."""
     for place in (k for k in range(len(words)) if len(words[k]) > 2):
-        together = meaning_of(" ".join([*words[place:], name]))
-        if together and together.kind in ("gyro", "accel"):
-            return together
+        combined_meaning = meaning_of(" ".join([*words[place:], name]))
+        if combined_meaning and combined_meaning.kind in ("gyro", "accel"):
+            return combined_meaning
     return None
 
 
@@ -355,9 +357,12 @@ def understood_names(source, names, columns) -> list[str]:
     if len(names) not in (3, 4) or not is_axis_of(source, "x"):
         return names
     axes = iter("xyz")
-    grows = [k for k, values in enumerate(columns) if pd.Series(values).is_monotonic_increasing]
+    increasing = [
+        k for k, values in enumerate(columns) if pd.Series(values).is_monotonic_increasing
+    ]
     return [
-        "time" if len(names) == 4 and k in grows[:1] else next(axes, "") for k in range(len(names))
+        "time" if len(names) == 4 and k in increasing[:1] else next(axes, "")
+        for k in range(len(names))
     ]
 
 

@@ -67,22 +67,22 @@ def with_euler_angles(candidates, seconds, pieces, reasons):
 
 def _about_the_vertical(group, candidates, seconds, pieces):
     """Return the axis, name and reason for the Euler angle about the vertical; empty if none."""
-    stated = shared_unit(group.values())
+    stated_unit = shared_unit(group.values())
     largest = max(np.nanmax(np.abs(column.values)) for column in group.values())
-    unit = stated or ("deg" if largest > 2.0 * np.pi + _ROUNDING else "rad")
+    unit = stated_unit or ("deg" if largest > 2.0 * np.pi + _ROUNDING else "rad")
     rates = _vertical_rates(candidates)
     if rates is not None:
-        alike = {
+        correlations = {
             axis: turns.yaw_correlation(seconds, pieces, factor(unit) * group[axis].values, rates)
             for axis in "xz"
         }
-        best, other = sorted(alike, key=lambda axis: -abs(alike[axis]))
-        if abs(alike[best]) > AGREEMENT and abs(alike[other]) < DISAGREEMENT:
-            is_yaw = alike[best] > 0.0
+        best, other = sorted(correlations, key=lambda axis: -abs(correlations[axis]))
+        if abs(correlations[best]) > AGREEMENT and abs(correlations[other]) < DISAGREEMENT:
+            is_yaw = correlations[best] > 0.0
             kind = "yaw" if is_yaw else "heading"
             sense = "with the gyroscope" if is_yaw else "against the gyroscope"
             reason = f"since it turns {sense} about the vertical"
-            return best, kind, f"{reason} (correlation {alike[best]:.2f})"
+            return best, kind, f"{reason} (correlation {correlations[best]:.2f})"
     turn = 2.0 * np.pi / factor(unit)
     round_ = [axis for axis in "xz" if _goes_round(group[axis].values, turn)]
     if len(round_) == 1 and any(np.nanmin(group[axis].values) < 0.0 for axis in "xyz"):
@@ -140,25 +140,25 @@ def ordered(group, candidates, seconds, pieces, reasons):
     last, seconds = dict(zip("xyzw", parts)), _steps(seconds)
     for gyro in fullest_first(vectors(candidates, "gyro", "xyz"))[:1]:
         rates = matrix([gyro[axis] for axis in "xyz"])
-        alike = [
+        correlations = [
             turns.same_turns(
                 seconds, pieces, matrix([parts_by_axis[axis] for axis in "xyzw"]), rates
             )
             for parts_by_axis in (group, last)
         ]
-        if max(alike) > AGREEMENT and min(alike) < DISAGREEMENT:
-            best = int(np.argmax(alike))
+        if max(correlations) > AGREEMENT and min(correlations) < DISAGREEMENT:
+            best = int(np.argmax(correlations))
             reasons.append(
                 f"{named}; with the {('first', 'last')[best]} as w, the turns agree with the "
-                f"gyroscope (correlation {alike[best]:.2f}, with the "
-                f"{('last', 'first')[best]} {alike[1 - best]:.2f})"
+                f"gyroscope (correlation {correlations[best]:.2f}, with the "
+                f"{('last', 'first')[best]} {correlations[1 - best]:.2f})"
             )
             return (group, last)[best]
     reasons.append(f"{named}, so the first is assumed to be w")
     return group
 
 
-def chosen(attitudes, gyro, seconds, pieces, reasons):
+def choose_orientation(attitudes, gyro, seconds, pieces, reasons):
     """Choose among several orientations of an IMU.
 
     A quaternion is preferred, unless angles contradict it. If the gyroscope confirms the
@@ -209,8 +209,8 @@ def _turns_with(gyro, first, second, seconds, pieces):
     if len(gyro) < 3 or len(second.columns) < 3:
         return False
     rates, angles = matrix([gyro[axis] for axis in "xyz"]), second.values()
-    alike = [
+    correlations = [
         turns.same_turns(seconds, pieces, quaternion, rates)
         for quaternion in (first.values(), quaternion_from_roll_pitch_yaw(angles))
     ]
-    return alike[0] > max(DISAGREEMENT, 2.0 * alike[1])
+    return correlations[0] > max(DISAGREEMENT, 2.0 * correlations[1])

@@ -51,8 +51,11 @@ def with_courses(candidates, seconds, pieces, reasons):
     slow = np.abs(speed.values) < _SLOW * np.nanpercentile(np.abs(speed.values), 95)
     slow = slow[1:] & slow[:-1] & (np.diff(pieces) == 0)
     changes = np.count_nonzero(np.diff(heading.values)[slow])
-    lasting = float(np.nansum(np.diff(seconds)[slow]))
-    if not (impossible or (lasting > _MIN_SLOW_TIME and changes < _MAX_HELD_CHANGES * lasting)):
+    slow_duration = float(np.nansum(np.diff(seconds)[slow]))
+    if not (
+        impossible
+        or (slow_duration > _MIN_SLOW_TIME and changes < _MAX_HELD_CHANGES * slow_duration)
+    ):
         return candidates
     reason = "not always known" if impossible else "constant while the robot is slow"
     reasons.append(f"{heading.name}: {reason}, so it is a course, not the heading of two antennas")
@@ -263,19 +266,21 @@ class _Reference:
             return False
         group = groups[0]
         names = ", ".join(column.name for column in group.values())
-        stated = shared_unit(group.values())
-        if stated is None:
+        stated_unit = shared_unit(group.values())
+        if stated_unit is None:
             self.reasons.append(f"{names}: ignored, since the units differ")
             units = {column.meaning.unit or "m": None for column in group.values()}
             for axis in sorted(group):
                 self.open_columns[axis] = [group[axis].written(unit) for unit in units]
             return False
         for axis in sorted(group):
-            self._take(axis, group[axis], stated or "m")
+            self._take(axis, group[axis], stated_unit or "m")
         down = best_scalar(self.candidates, "down")
         if down and "z" not in group:
-            self._take("z", down, stated or "m", factor=" * -1")
-        self.reasons.append(f"{names}: {'in ' + stated if stated else 'assumed to be in metres'}")
+            self._take("z", down, stated_unit or "m", factor=" * -1")
+        self.reasons.append(
+            f"{names}: {'in ' + stated_unit if stated_unit else 'assumed to be in metres'}"
+        )
         self.motion += (group["x"].values, group["y"].values)
         return True
 
@@ -299,11 +304,11 @@ class _Reference:
         theta = () if best_scalar(self.candidates, "roll") else ("theta",)
         for kind in ("yaw", "heading", *theta):
             column = best_scalar(self.candidates, kind)
-            known = column is not None and not column.is_zero
-            words = self._angle(column, named=kind == "heading" or fixes) if known else None
+            has_column = column is not None and not column.is_zero
+            words = self._angle(column, named=kind == "heading" or fixes) if has_column else None
             quantity = "heading" if kind == "heading" else "yaw"
             if not words:
-                if known:
+                if has_column:
                     sense = NAUTICAL if kind == "heading" or fixes else ""
                     lines = [column.written(unit, sense) for unit in ANGLE_UNITS]
                     self.open_columns.setdefault(quantity, lines)
@@ -329,11 +334,11 @@ class _Reference:
         self.reasons.append("the course of the positions is used, since there is no heading")
         return True
 
-    def _speed_unit(self, names, speeds, stated):
-        if stated:
-            self.reasons.append(f"{names}: in {stated} by name")
-            return stated
-        unit, ratio = courses.speed_unit(speeds, *self.motion) if stated == "" else ("", 0.0)
+    def _speed_unit(self, names, speeds, stated_unit):
+        if stated_unit:
+            self.reasons.append(f"{names}: in {stated_unit} by name")
+            return stated_unit
+        unit, ratio = courses.speed_unit(speeds, *self.motion) if stated_unit == "" else ("", 0.0)
         if unit:
             self.reasons.append(
                 f"{names}: {ratio:.3g} times the speed of the positions in m/s, so in {unit}"
@@ -344,25 +349,25 @@ class _Reference:
 
     def _angle(self, column, named=True):
         """Return the unit and convention of a horizontal angle; None if they are undetermined."""
-        stated = column.meaning.unit
+        stated_unit = column.meaning.unit
         sense = courses.sense_of(column.values, *self.motion)
         if sense and not sense[0] and column.meaning.kind == "course":
             self.reasons.append(
                 f"{column.name}: ignored, since it differs from the path of the positions"
             )
             return None
-        if sense and sense[0] and stated in ("", sense[0]):
+        if sense and sense[0] and stated_unit in ("", sense[0]):
             unit, words, miss = sense
             reported = f"differs by {np.degrees(miss):.1f} deg from the path of the positions"
             self.reasons.append(f"{column.name}: as {unit} {words}, it {reported}")
             return unit, words if named else ""
-        unit = stated or angle_unit(column.values, *self.motion[:2])
+        unit = stated_unit or angle_unit(column.values, *self.motion[:2])
         if not unit:
             self.reasons.append(
                 f"{column.name}: ignored, since the unit cannot be determined (degrees or radians)"
             )
             return None
-        reason = f", {NAUTICAL} by name" if named else f" by {'name' if stated else 'range'}"
+        reason = f", {NAUTICAL} by name" if named else f" by {'name' if stated_unit else 'range'}"
         self.reasons.append(f"{column.name}: in {unit}{reason}")
         return unit, NAUTICAL if named else ""
 

@@ -46,17 +46,19 @@ def choose_from_tables(recorded: RecordedTables) -> ColumnMaps:
     ):
         for leader in leaders:
             candidates, pieces = candidates_of_leader(leader)
-            own = choose_columns(candidates, pieces, spans)
-            maps.reasons += [reason for reason in own.reasons if reason not in maps.reasons]
-            still_open = {"imu": own.open_columns, "reference": own.open_reference}[role]
+            table_maps = choose_columns(candidates, pieces, spans)
+            maps.reasons += [reason for reason in table_maps.reasons if reason not in maps.reasons]
+            still_open = {"imu": table_maps.open_columns, "reference": table_maps.open_reference}[
+                role
+            ]
             for quantity, lines in still_open.items():
                 open_columns.setdefault(quantity, lines)
-            if getattr(own, role):
-                setattr(maps, role, getattr(own, role))
+            if getattr(table_maps, role):
+                setattr(maps, role, getattr(table_maps, role))
                 open_columns.clear()
                 open_columns.update(still_open)
-                maps.time = maps.time or own.time
-                spans = tables.spans(leader, own.time)
+                maps.time = maps.time or table_maps.time
+                spans = tables.spans(leader, table_maps.time)
                 break
     if not any(
         _kinds(columns).intersection(_TIMES) for columns in tables.candidates_by_table.values()
@@ -65,8 +67,8 @@ def choose_from_tables(recorded: RecordedTables) -> ColumnMaps:
             "no column of a table could be identified as the time; for a table with a constant "
             f"sample rate, state the rate as in time = {EVEN_SAMPLES}"
         )
-    taken = " ".join([*maps.imu.values(), *maps.reference.values()])
-    maps.unused = [name for name in recorded.columns if name not in taken]
+    mapped_columns = " ".join([*maps.imu.values(), *maps.reference.values()])
+    maps.unused = [name for name in recorded.columns if name not in mapped_columns]
     return maps
 
 
@@ -98,10 +100,10 @@ def _candidates(recorded):
     for name, table in recorded.tables.items():
         columns = list(table.cells.columns)
         values = [table.cells[column] for column in columns]
-        own = [recorded.local(column) for column in columns] if recorded.named else columns
+        local_names = [recorded.local(column) for column in columns] if recorded.named else columns
         meanings = [
             meaning_in(name, column) if recorded.named else meaning_of(column)
-            for column in understood_names(name, own, values)
+            for column in understood_names(name, local_names, values)
         ]
         candidates_by_table[name] = candidates_of(columns, values, meanings, count)
         count += len(columns)
@@ -179,45 +181,49 @@ class _Tables:
         if self.is_reference(name) and _kinds(candidates).isdisjoint(_DIRECTIONS):
             clock = [c for c in candidates if c.meaning.kind in _TIMES]
             for other in filter(self.is_reference, self.tables_with("quaternion")):
-                turned = [
+                quaternions = [
                     c for c in self.candidates_by_table[other] if c.meaning.kind == "quaternion"
                 ]
-                candidates = candidates + self._sample(clock, other, turned)
+                candidates = candidates + self._sample(clock, other, quaternions)
                 break
         return (_east_first(candidates) if self.frame == "ned" else candidates), pieces
 
     def imu_candidates(self, leader):
         """Return candidates for an IMU from all tables, at the times of the leading table."""
-        own, pieces = _spread(self.candidates_by_table[leader])
-        together = [c for c in own if c.meaning.kind in ("gyro", *_TIMES)]
-        clock = [c for c in own if c.meaning.kind in _TIMES]
+        leader_candidates, pieces = _spread(self.candidates_by_table[leader])
+        selected = [c for c in leader_candidates if c.meaning.kind in ("gyro", *_TIMES)]
+        clock = [c for c in leader_candidates if c.meaning.kind in _TIMES]
         for kinds in (("accel",), ("quaternion",), ("roll", "pitch", "yaw", "heading", "euler")):
-            if kinds[0] == "roll" and "quaternion" in _kinds(together):
+            if kinds[0] == "roll" and "quaternion" in _kinds(selected):
                 break
             for name in dict.fromkeys([leader, *self.tables_with(*kinds)]):
-                mine = [c for c in own if c.meaning.kind in kinds]
+                matching = [c for c in leader_candidates if c.meaning.kind in kinds]
                 if name != leader:
-                    mine = [c for c in self.candidates_by_table[name] if c.meaning.kind in kinds]
+                    matching = [
+                        c for c in self.candidates_by_table[name] if c.meaning.kind in kinds
+                    ]
                     foreign = self.is_reference(name) or (
                         kinds[0] != "accel" and self._has_places(name)
                     )
-                    mine = [] if foreign else self._sample(clock, name, mine)
-                if _complete(kinds[0], mine):
-                    together += mine
+                    matching = [] if foreign else self._sample(clock, name, matching)
+                if _complete(kinds[0], matching):
+                    selected += matching
                     break
             else:
-                together += [c for c in own if c.meaning.kind in kinds and kinds[0] == "accel"]
-        return together, pieces
+                selected += [
+                    c for c in leader_candidates if c.meaning.kind in kinds and kinds[0] == "accel"
+                ]
+        return selected, pieces
 
     def _sample(self, clock, name, candidates):
         """Return the candidates of a table at the nearest times; empty if the clocks differ."""
         for time in clock:
             local = self.local(time.name)
             times = [c for c in self.candidates_by_table[name] if c.meaning.kind == "time"]
-            same = [c for c in self.candidates_by_table[name] if self.local(c.name) == local]
-            if not same and len(times) != 1:
+            same_name = [c for c in self.candidates_by_table[name] if self.local(c.name) == local]
+            if not same_name and len(times) != 1:
                 continue
-            (theirs, *_) = same or times
+            (theirs, *_) = same_name or times
             times, grid = seconds_of(time), seconds_of(theirs)
             order = order_of(grid)
             if len(order) == 0:

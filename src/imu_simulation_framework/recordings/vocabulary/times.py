@@ -268,19 +268,21 @@ def all_times(candidates, pieces, usual):
     for column in named:
         if column in paired or column.texts is not None:
             continue
-        stated = column.meaning.unit
+        stated_unit = column.meaning.unit
         unit, reason = time_unit(column.values, pieces, usual)
-        if stated and reason != _NOT_INCREASING:
-            fitting, (unit, reason) = unit, (stated, "by name")
-            step_seconds = step(column.values, pieces) / TIME_MULTIPLES[stated]
+        if stated_unit and reason != _NOT_INCREASING:
+            fitting, (unit, reason) = unit, (stated_unit, "by name")
+            step_seconds = step(column.values, pieces) / TIME_MULTIPLES[stated_unit]
             shortest, longest = credible_steps(usual)
-            if fitting not in ("", stated) and not shortest < step_seconds < longest:
+            if fitting not in ("", stated_unit) and not shortest < step_seconds < longest:
                 unit = ""
-                reason = f"would have steps of {step_seconds:.3g} s in {stated}; [{fitting}] fits"
+                reason = (
+                    f"would have steps of {step_seconds:.3g} s in {stated_unit}; [{fitting}] fits"
+                )
         steps = steps_within(column.values, pieces)
         if unit == "s" and usual == IMU_STEPS and np.mean(steps == 0.0) > _MIN_NEW_TIMES:
-            whole = not (steps % 1.0).any()
-            unit, reason = ("", f"is {_IN_WHOLE_SECONDS}") if whole else (unit, reason)
+            is_whole = not (steps % 1.0).any()
+            unit, reason = ("", f"is {_IN_WHOLE_SECONDS}") if is_whole else (unit, reason)
         if not unit:
             remarks.append(f"{column.name} {NOT_THE_TIME}: it {reason}")
             continue
@@ -327,9 +329,12 @@ def find_time(candidates, pieces, usual, spans=()):
     times = [time for time in times if any(overlap(time.span, span) for span in spans)] or times
     best = min(times, key=_rank)
     for other in filter(_is_stamp, times if best.since_1970 and not _is_stamp(best) else ()):
-        lasting = [time.span[1] - time.span[0] for time in (best, other)]
+        durations = [time.span[1] - time.span[0] for time in (best, other)]
         steps = step(best.seconds, pieces) / step(other.seconds, pieces)
-        if steps < 1.0 / _RATE_RATIO and 1.0 / _RATE_RATIO < lasting[0] / lasting[1] < _RATE_RATIO:
+        if (
+            steps < 1.0 / _RATE_RATIO
+            and 1.0 / _RATE_RATIO < durations[0] / durations[1] < _RATE_RATIO
+        ):
             remarks.append(
                 f"{best.columns[0].name} {NOT_THE_TIME}: several samples have the same "
                 f"time, but different times in {other.columns[0].name}"
@@ -338,14 +343,14 @@ def find_time(candidates, pieces, usual, spans=()):
     for other in times if _is_stamp(best) else ():
         meaning = other.columns[0].meaning
         receipt = meaning is not None and meaning.stem in ("receipt", "time")
-        apart = np.nanmedian(np.abs(best.seconds - other.seconds))
+        clock_difference = np.nanmedian(np.abs(best.seconds - other.seconds))
         # Samples that leave a buffer late arrive at intervals other than those of the measurement.
         rates = step(best.seconds, pieces) / step(other.seconds, pieces)
-        other_clock = receipt and other.since_1970 and apart > _MAX_CLOCK_OFFSET
+        other_clock = receipt and other.since_1970 and clock_difference > _MAX_CLOCK_OFFSET
         if best is not other and other_clock and 1.0 / _RATE_RATIO < rates < _RATE_RATIO:
             remarks.append(
-                f"{best.columns[0].name} {NOT_THE_TIME}: it differs by {apart:.0f} s from "
-                f"{other.columns[0].name}, the clock of the recording computer"
+                f"{best.columns[0].name} {NOT_THE_TIME}: it differs by {clock_difference:.0f} s "
+                f"from {other.columns[0].name}, the clock of the recording computer"
             )
             return other, remarks
     return best, remarks
@@ -383,10 +388,10 @@ def _dates(candidates, named):
         whole = np.nanmax(seconds % 1.0) == 0.0
         for fraction in [c for c in named if whole and c.meaning.unit == "ms"]:
             if _is_part(fraction.values):
-                written = f"{column.written('iso8601')} + {fraction.written('ms')}"
+                description = f"{column.written('iso8601')} + {fraction.written('ms')}"
                 reason = f"whole seconds in {column.name}, milliseconds in {fraction.name}"
                 total = seconds + fraction.values / 1e3
-                yield TimeColumn(written, (column, fraction), total, reason)
+                yield TimeColumn(description, (column, fraction), total, reason)
         reason = f"{column.name or 'the first column'}, dates and times as text: [iso8601]"
         yield TimeColumn(column.written("iso8601"), (column,), seconds, reason)
     # RTKLIB writes a comment sign instead of a name for the date column.
@@ -394,9 +399,9 @@ def _dates(candidates, named):
     for date, clock in itertools.product(dates, named):
         if _all_match(_DATE, date) and _all_match(_CLOCK, clock):
             joined = pd.Series([f"{d}T{c}" for d, c in zip(date.texts, clock.texts)])
-            written = f"{date.mapped} + {clock.mapped} [iso8601]"
+            description = f"{date.mapped} + {clock.mapped} [iso8601]"
             reason = f"{date.name} and {clock.name}, date and time as text: [iso8601]"
-            yield TimeColumn(written, (clock, date), seconds_of_dates(joined), reason)
+            yield TimeColumn(description, (clock, date), seconds_of_dates(joined), reason)
 
 
 def _is_part(milliseconds):
@@ -437,9 +442,9 @@ def _second_pairs(named, pieces):
         fits = fits and np.nanmax(np.abs(whole.values % 1.0)) == 0.0
         seconds = whole.values + fraction.values / 1e9
         if fits and time_unit(seconds, pieces, FIX_STEPS)[0]:
-            written = f"{whole.written('s')} + {fraction.written('ns')}"
+            description = f"{whole.written('s')} + {fraction.written('ns')}"
             reason = f"seconds in {whole.name}, nanoseconds in {fraction.name}"
-            yield TimeColumn(written, (whole, fraction), seconds, reason)
+            yield TimeColumn(description, (whole, fraction), seconds, reason)
 
 
 def _shared_words(column):

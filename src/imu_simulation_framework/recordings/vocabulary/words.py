@@ -118,26 +118,26 @@ def vocabulary() -> Vocabulary:
 
 
 def _names(content: Mapping[str, Any]) -> dict[str, tuple[str, str, str]]:
-    known: dict[str, tuple[str, str, str]] = {}
+    definitions: dict[str, tuple[str, str, str]] = {}
     quantities = content["quantities"]
     for kind, entry in quantities.items():
-        known.update({name: (kind, "", name) for name in entry.get("names", ())})
+        definitions.update({name: (kind, "", name) for name in entry.get("names", ())})
         for axis, names in entry.get("axes", {}).items():
             for name in names:
                 shared = name[:-2] if name.endswith(f" {axis}") else "axes by name"
-                known[name] = kind, axis, shared
+                definitions[name] = kind, axis, shared
     for kind, entry in quantities.items():
         parts = {axis: [axis] for axis in "xyz"}
         parts = content["quaternion_parts"] if kind == _QUATERNION else parts
         for axis, signs in parts.items():
             for stem in entry.get("vectors", ()):
-                known.update({f"{stem} {sign}".strip(): (kind, axis, stem) for sign in signs})
+                definitions.update({f"{stem} {sign}".strip(): (kind, axis, stem) for sign in signs})
             for stem in entry.get("prefixes", ()):
                 if len(stem) > 2:
-                    known[axis + stem] = kind, axis, stem
+                    definitions[axis + stem] = kind, axis, stem
                 joined = [axis, *(sign for sign in signs if sign.isdigit())]
-                known.update({stem + sign: (kind, axis, stem) for sign in joined})
-    known.update({sign: ("gyro", axis, BODY_RATES) for sign, axis in zip("pqr", "xyz")})
+                definitions.update({stem + sign: (kind, axis, stem) for sign in joined})
+    definitions.update({sign: ("gyro", axis, BODY_RATES) for sign, axis in zip("pqr", "xyz")})
     for unit in quantities["time"]["units"]:
-        known.update({name: ("time", "", name) for name in content["units"][unit]})
-    return known
+        definitions.update({name: ("time", "", name) for name in content["units"][unit]})
+    return definitions

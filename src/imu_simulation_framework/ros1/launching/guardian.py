@@ -179,18 +179,20 @@ def main() -> int:
         signal.signal(number, lambda *_: sys.exit(0))
     parent = os.getppid()
     mark = os.environ.get(EXPERIMENT_MARK, "") if MARKED in sys.argv else ""
-    known: dict[int, str | None] = {}
+    running_processes: dict[int, str | None] = {}
     # The parent may already have been killed before the first check.
     is_parent = not mark or mark.partition("-")[0] == str(parent)
     while is_parent and os.getppid() == parent:
-        known.update((pid, start_time(pid)) for pid in _find_children(parent) if pid not in known)
+        running_processes.update(
+            (pid, start_time(pid)) for pid in _find_children(parent) if pid not in running_processes
+        )
         time.sleep(CHECK_PERIOD)
     # From here on, all signals except SIGKILL are ignored, so that all nodes are terminated.
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
-    known.pop(os.getpid(), None)
-    known.update((pid, start_time(pid)) for pid in _find_marked(mark))
-    end_all(known)
+    running_processes.pop(os.getpid(), None)
+    running_processes.update((pid, start_time(pid)) for pid in _find_marked(mark))
+    end_all(running_processes)
     return 0
 
 

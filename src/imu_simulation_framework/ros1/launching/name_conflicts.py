@@ -43,8 +43,8 @@ def check_names_are_free(names) -> None:
             socket.create_connection((place.hostname, place.port), timeout=1.0).close()
             raise FrameworkError(f"{error}, although a program is listening there") from None
         return
-    known = {n for _, nodes in (*publishers, *subscribers, *services) for n in nodes}
-    for name in sorted(known.intersection(names)):
+    node_names = {n for _, nodes in (*publishers, *subscribers, *services) for n in nodes}
+    for name in sorted(node_names.intersection(names)):
         address = ask_master("lookupNode", name)
         if address and is_responding(address, MASTER_TIMEOUT):
             raise FrameworkError(

@@ -89,8 +89,8 @@ def _redirect_output(verbose: bool):
     Warnings and errors are always shown.
     """
     terminal = sys.stdout
-    with open(os.devnull, "w") as nowhere, contextlib.ExitStack() as redirected:
-        stdout = sys.stdout if verbose else nowhere
+    with open(os.devnull, "w") as null_file, contextlib.ExitStack() as redirected:
+        stdout = sys.stdout if verbose else null_file
         redirected.enter_context(contextlib.redirect_stdout(_strip_escapes(stdout)))
         redirected.enter_context(contextlib.redirect_stderr(_strip_escapes(sys.stderr)))
         yield terminal
@@ -168,8 +168,10 @@ class Outcome:
         if not self.completed or self.codes.get(LEADER) == 1:
             return 1
         # After the end of the drive, only the exit codes of nodes that save data are relevant.
-        written = [self.codes.get(name, 0) in _REGULAR_EXIT_CODES for name in guardian.SAVING_NODES]
-        return 0 if all(written) else 1
+        has_written = [
+            self.codes.get(name, 0) in _REGULAR_EXIT_CODES for name in guardian.SAVING_NODES
+        ]
+        return 0 if all(has_written) else 1
 
     def final_message(self) -> str:
         """Return the reason why the experiment ended, in one line.
@@ -462,10 +464,10 @@ class _Run:
             # Simulated time and duration of the drive, which are not set before the drive.
             progress = ask_master("getParam", f"/{PROGRESS}", timeout=self._patience)
             if progress is not None:
-                done, bar.total = progress
-                bar.desc = "driving" if done < bar.total - 0.05 else "writing results"
+                processed, bar.total = progress
+                bar.desc = "driving" if processed < bar.total - 0.05 else "writing results"
                 bar.bar_format = DRIVE_BAR
-                bar.n = done
+                bar.n = processed
             bar.refresh()
 
     def _print(self, sentence) -> None:

@@ -237,8 +237,8 @@ class AirborneImuNode(Node):
             if len(tick.imu_stamps) and self._imu.get_num_connections():
                 publish_packed(self._imu, self._packers.data(tick.imu_stamps, tick.imu))
             if factor > 0.0:
-                ahead = 1e-9 * (int(tick.stamps[-1]) - first) / factor
-                self._ended.wait(max(0.0, ahead - (time.monotonic() - started)))
+                lead = 1e-9 * (int(tick.stamps[-1]) - first) / factor
+                self._ended.wait(max(0.0, lead - (time.monotonic() - started)))
             if arguments.answer:
                 self._wait_for_answer(answers, 1e-9 * int(tick.stamps[-1]))
         else:

@@ -108,12 +108,12 @@ class ExternalRobot(Node):
     def _awaited(self, key, message_type) -> str:
         """Describe an input that has not arrived, and list other topics with its message type."""
         own_nodes = {rospy.get_name(), rospy.resolve_name("imu_error_model")}
-        kinds = dict(ask_master("getTopicTypes"))
+        topic_types = dict(ask_master("getTopicTypes"))
         alternatives = ", ".join(
             sorted(
                 topic
                 for topic, nodes in ask_master("getSystemState")[0]
-                if kinds.get(topic) == message_type._type and not own_nodes.issuperset(nodes)
+                if topic_types.get(topic) == message_type._type and not own_nodes.issuperset(nodes)
             )
         )
         return self._source(key, message_type, f"; there is {alternatives}" if alternatives else "")
@@ -210,6 +210,6 @@ class ExternalRobot(Node):
         """Stop the robot."""
         if self._commands is not None:
             self._command(0.0, 0.0)
-        late = self._session.too_late()
-        if late:
-            rospy.logwarn("%s: %s", self.name, late)
+        latency = self._session.too_late()
+        if latency:
+            rospy.logwarn("%s: %s", self.name, latency)

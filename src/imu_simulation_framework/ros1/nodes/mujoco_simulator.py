@@ -128,8 +128,8 @@ class MujocoSimulatorNode(Node):
             if self._robot.waiting >= BATCH_SIZE or factor > 0.0 or self._has_listeners():
                 self._publish_waiting()
         if factor > 0.0:
-            ahead = self._robot.time / factor
-            self._ended.wait(max(0.0, ahead - (time.monotonic() - self._began)))
+            lead = self._robot.time / factor
+            self._ended.wait(max(0.0, lead - (time.monotonic() - self._began)))
         self._waiting_since = time.monotonic()
 
     def _begin(self) -> None:

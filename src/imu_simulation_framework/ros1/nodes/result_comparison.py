@@ -206,8 +206,8 @@ class ResultComparison(Participant):
         timeout = self.configuration.simulation.command_timeout + SILENCE_MARGIN
         if self._commanded_at is None or self._session.over:
             return
-        silent = time.monotonic() - max(self._commanded_at, self._message_at or 0.0)
-        if silent > timeout:
+        silence = time.monotonic() - max(self._commanded_at, self._message_at or 0.0)
+        if silence > timeout:
             self.fail(f"{self.name}: no message on {topics.GROUND_TRUTH} for {timeout:g} s")
 
     def _is_alone(self) -> bool:

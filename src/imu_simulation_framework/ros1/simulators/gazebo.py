@@ -121,18 +121,18 @@ class GazeboPace:
         while True:
             # Physics stops immediately at a past limit, so that it cannot pass the next limit.
             self._hold_at(0.0)
-            held = (int(_simulated_time() / self._period) + 2.0) * self._period
-            self._hold_at(held)
+            pause_time = (int(_simulated_time() / self._period) + 2.0) * self._period
+            self._hold_at(pause_time)
             self._wait_for_participants(
-                participants, held + LIMIT_MARGIN - sampling_period, deadline
+                participants, pause_time + LIMIT_MARGIN - sampling_period, deadline
             )
             now = _simulated_time()
-            while now < held - LIMIT_MARGIN:
+            while now < pause_time - LIMIT_MARGIN:
                 if time.monotonic() > deadline or rospy.is_shutdown():
                     raise SimulatorError(f"Gazebo: simulated time has stopped at {now:.3f} s")
                 time.sleep(PACE_PERIOD)
                 now = _simulated_time()
-            if now < held + 2.0 / PHYSICS_RATE:
+            if now < pause_time + 2.0 / PHYSICS_RATE:
                 return
 
     def _hold_at(self, limit: float) -> None:
@@ -428,8 +428,10 @@ class GazeboInterface(SimulatorInterface):
         except SimulatorError:
             return "gzserver does not respond"
         pace = self._pace
-        late = [] if pace is None else pace.slow_participants
-        return stopped or (f"Gazebo waits for {', '.join(late)}" if late else "")
+        slow_participants = [] if pace is None else pace.slow_participants
+        return stopped or (
+            f"Gazebo waits for {', '.join(slow_participants)}" if slow_participants else ""
+        )
 
     def begin_drive(self, control_period, real_time_factor, sampling_period, participants=()):
         set_speed(real_time_factor)

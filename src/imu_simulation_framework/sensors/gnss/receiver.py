@@ -265,8 +265,8 @@ class GnssReceiver:
         """
         if self._start is None and len(time):
             self._start = float(time[0])
-        since = time - (self._start or 0.0)
-        quality = self._qualities.at(since)
+        elapsed = time - (self._start or 0.0)
+        quality = self._qualities.at(elapsed)
         numbers = self._white.take(len(time))
         variances = self._variances[quality]
         errors = numbers[:, :_HEADING] * self._noise[quality]
@@ -283,7 +283,7 @@ class GnssReceiver:
         columns += [heading, heading_variance, quality, self._arrival(time)]
         index = pd.Index(time, name="time")
         table = pd.DataFrame(np.column_stack(columns), index, list(GNSS_LOCAL))
-        return table[~self._outages.cover(since)]
+        return table[~self._outages.cover(elapsed)]
 
     def _heading(
         self, yaw: np.ndarray, velocity: np.ndarray, variances: np.ndarray, numbers: np.ndarray
@@ -594,5 +594,5 @@ def _antenna_at(motion: EarthMotion, gnss: GnssSpecification) -> tuple[EarthMoti
 def _errors(gnss: GnssSpecification, time: np.ndarray, seed: Any) -> pd.DataFrame:
     """Return the errors of a receiver in local ENU axes, in the columns of its fixes."""
     # The fixes of a receiver that is at rest at the origin are equal to its errors.
-    still = np.zeros((len(time), 3))
-    return GnssReceiver(gnss, seed).measure(time, AntennaMotion(still, still, np.zeros(len(time))))
+    zeros = np.zeros((len(time), 3))
+    return GnssReceiver(gnss, seed).measure(time, AntennaMotion(zeros, zeros, np.zeros(len(time))))

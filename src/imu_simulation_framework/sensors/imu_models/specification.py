@@ -254,8 +254,8 @@ def _zero_gyroscope(zeroing, rate, rate_bias, force, is_stationary):
     if zeroing is None:
         return rate, rate_bias, rate
     is_stationary = None if is_stationary is None else np.atleast_1d(is_stationary)
-    corrected, still = zeroing.advance(np.atleast_2d(rate), np.atleast_2d(force), is_stationary)
-    zeroed = np.where(still[:, np.newaxis], 0.0, corrected).reshape(rate.shape)
+    corrected, is_still = zeroing.advance(np.atleast_2d(rate), np.atleast_2d(force), is_stationary)
+    zeroed = np.where(is_still[:, np.newaxis], 0.0, corrected).reshape(rate.shape)
     corrected = corrected.reshape(rate.shape)
     return corrected, rate_bias + (corrected - rate), zeroed
 
@@ -396,13 +396,13 @@ class SpecificationImu(ImuModel):
 
     def step(self, truth: ImuTruth) -> ImuReading:
         truth = self._measured(truth)
-        since = self._count - self._first
-        self.has_new_sample = since >= 0 and since % self._stride == 0
+        sample_count = self._count - self._first
+        self.has_new_sample = sample_count >= 0 and sample_count % self._stride == 0
         self._recent.append((truth.angular_velocity, truth.specific_force))
         if self.has_new_sample:
             self._held = self._sample(truth)
             self._recent = []
-        elif since < 0:
+        elif sample_count < 0:
             self._held = ideal_reading(truth)
             self._recent = self._recent[-self._stride + 1 :] if self._stride > 1 else []
         self._count += 1
