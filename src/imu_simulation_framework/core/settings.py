@@ -238,10 +238,12 @@ def keys_of(kind: type) -> list[dataclasses.Field]:
     return [keys[name] for name in (*declared_here, *inherited)]
 
 
-Made = TypeVar("Made", bound=Settings)
+SettingsType = TypeVar("SettingsType", bound=Settings)
 
 
-def from_mapping(kind: type[Made], content: Any, subject: str, prefix: str = "") -> Made:
+def from_mapping(
+    kind: type[SettingsType], content: Any, subject: str, prefix: str = ""
+) -> SettingsType:
     """Create settings from keys and values, with defaults for missing keys.
 
     Parameters

@@ -437,7 +437,7 @@ def normalised_correlation(delayed, reference, lags):
 
     Parameters
     ----------
-    late, reference : ndarray, shape (n,) and (m,)
+    delayed, reference : ndarray, shape (n,) and (m,)
         Signals with the same sample rate.
     lags : ndarray of int
         Lags in samples.
@@ -445,7 +445,7 @@ def normalised_correlation(delayed, reference, lags):
     Returns
     -------
     ndarray
-        For each lag, the correlation coefficient of late[k + lag] and reference[k] over their
+        For each lag, the correlation coefficient of delayed[k + lag] and reference[k] over their
         overlap; 0 where the overlap has no energy.
     """
     from scipy import signal

@@ -34,7 +34,7 @@ and a few thousand levels exceed Python's recursion limit.
 MAX_VALUES = 10**6
 """Largest number of values after expanding all aliases; ten lines can expand to any size."""
 
-Described = TypeVar("Described")
+DescribedType = TypeVar("DescribedType")
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 _YAML_TAG = "tag:yaml.org,2002:"
@@ -312,10 +312,10 @@ def find_description(name: str | os.PathLike[str], folder: str, kind: str) -> Pa
 def read_description(
     path: str | os.PathLike[str],
     subject: str,
-    make: Callable[[Any], Described],
+    make: Callable[[Any], DescribedType],
     named: bool = False,
     may_be_empty: bool = False,
-) -> Described:
+) -> DescribedType:
     """Read a description, such as that of a GNSS receiver, from a YAML file.
 
     Parameters

@@ -32,7 +32,7 @@ CHOICES = {
 
 _ARGUMENT = re.compile(r"[A-Za-z_]\w*:=.*", re.DOTALL)
 _ARGUMENT_ALONE = re.compile(r"\$\(arg (\w+)\)")
-_HERE = "$(find imu_simulation_framework)"
+_PACKAGE_PATH = "$(find imu_simulation_framework)"
 
 
 def launch_file() -> str:
@@ -59,7 +59,7 @@ def documented_arguments() -> dict[str, tuple[str, str]]:
     return {
         argument.attrib["name"]: (
             argument.get("doc", ""),
-            argument.attrib["default"].replace(_HERE, package_folder),
+            argument.attrib["default"].replace(_PACKAGE_PATH, package_folder),
         )
         for argument in ElementTree.parse(launch_file()).getroot().findall("arg")
         if argument.get("default") is not None

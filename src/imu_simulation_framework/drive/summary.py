@@ -336,7 +336,7 @@ def settings_of(previous, path, **overrides) -> ComparisonSettings:
         Previous summary.
     path : path
         Path of the summary, for error messages.
-    **chosen : object
+    **overrides : object
         Fields of :class:`.ComparisonSettings` that replace previous values; None has no effect.
 
     Returns

@@ -361,7 +361,7 @@ _NORTH = np.radians(
     32.0
 )  # rad; direction of the north axis in the view, relative to the horizontal
 _DEPTH = 0.7  # scale factor of distances along the north axis
-_RISE = 0.4  # ratio of the height range to the width of the view
+_HEIGHT_RATIO = 0.4  # ratio of the height range to the width of the view
 
 
 def path_figure(position, time, instants, origin) -> Figure:
@@ -443,7 +443,7 @@ def _draw_view(axis, position, marks):
     end = [np.ceil(high[k] / steps[k]) * steps[k] for k in range(2)]
     wide = (end[0] - begin[0]) + _DEPTH * np.cos(_NORTH) * (end[1] - begin[1])
     floor = min(low[2], 0.0)
-    enlarged = _RISE * wide / max(high[2] - floor, 1.0)
+    enlarged = _HEIGHT_RATIO * wide / max(high[2] - floor, 1.0)
 
     def project(points):
         east, north, up = np.asarray(points, dtype=float).T

@@ -214,7 +214,7 @@ def _strip_markup(text) -> str:
 _REMOVED_TAGS = ("output", "input")
 _MAX_FILES = 1000
 _MAX_SIZE = 64 * 2**20  # bytes
-_OUTSIDE = re.compile(r"^[/\\~]|^\w:|\.\.")
+_OUTSIDE_PATH = re.compile(r"^[/\\~]|^\w:|\.\.")
 
 
 def _copy_without_outputs(folder: Path, target: Path) -> None:
@@ -258,7 +258,7 @@ def _read_without_outputs(path):
     for tag in root.iter():
         for key in ("file", "aircraft", "initialize"):
             name = tag.get(key, "")
-            if _OUTSIDE.search(name.strip()):
+            if _OUTSIDE_PATH.search(name.strip()):
                 raise SimulatorError(
                     f"{path}: <{tag.tag}> refers to {quote(name)}, expected a file in the folder "
                     "of the aircraft; other files are not read"

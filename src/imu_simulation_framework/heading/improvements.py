@@ -21,7 +21,7 @@ LONG_STANDSTILL = 60.0
 """Proposed duration of the standstill before the drive, if the present one is shorter [s]."""
 STOPS = "every 2min for 3s"
 """Proposed stops during the drive, if there are none."""
-WORTH = 0.9
+MAX_REMAINING_SHARE = 0.9
 """Largest ratio of the yaw errors after and before an improvement that is worth proposing."""
 
 _CALIBRATIONS = (
@@ -84,7 +84,7 @@ def propose_improvements(
     ]
     if part is not None and _is_gyroscope_alone(imu):
         improvements.append(part)
-    limit = WORTH * model.absolute_quantile(0.95)
+    limit = MAX_REMAINING_SHARE * model.absolute_quantile(0.95)
     worthwhile = [improvement for improvement in improvements if improvement.percentile_95 < limit]
     return tuple(sorted(worthwhile, key=lambda improvement: improvement.percentile_95))
 

@@ -85,7 +85,7 @@ _SCALE_TIME = 5.0  # s; duration of the displacements that are compared with vel
 _FREEDOM = 3.0  # degrees of freedom of Student's t distribution; fewer give heavier tails
 _MANOEUVRE_TIME = 3.0  # s; time in which a vehicle turns a corner or brakes
 _ADAPTATIONS = 6  # largest number of iterations of the acceleration densities
-_ADAPTED = 0.1  # change of log(squared density) below which the iteration ends
+_CONVERGENCE = 0.1  # change of log(squared density) below which the iteration ends
 
 
 @dataclass(frozen=True)
@@ -354,7 +354,7 @@ def step_densities(fixes, noise, left_out) -> np.ndarray:
             weights = (_FREEDOM + 4.0 * steps) / (_FREEDOM + squares / scale)
             scale = np.clip(np.sum(weights * squares) / np.sum(4.0 * steps), *_INTENSITIES)
         previous, intensities = intensities, np.clip(scale / weights, *_INTENSITIES)[manoeuvre]
-        if np.max(np.abs(np.log(intensities / previous))) < _ADAPTED:
+        if np.max(np.abs(np.log(intensities / previous))) < _CONVERGENCE:
             break
     return np.sqrt(intensities)
 

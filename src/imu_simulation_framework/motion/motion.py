@@ -39,7 +39,8 @@ Sampled = TypeVar("Sampled", bound="SampledMotion")
 
 _VECTORS = ("velocity", "angular_velocity", "specific_force")
 _WIDTHS = {"position": 3, "orientation": 4, **dict.fromkeys(_VECTORS, 3)}
-_UNEVEN = 1e-6  # relative tolerance for constant time steps, since stamps may be rounded to ns
+# Relative tolerance for constant time steps, since stamps may be rounded to ns.
+_STEP_TOLERANCE = 1e-6
 
 
 class Mount(NamedTuple):
@@ -119,7 +120,7 @@ class SampledMotion(ABC):
         period = self.duration / (len(self.time) - 1)
         even_times = self.time[0] + period * np.arange(len(self.time))
         deviation = float(np.max(np.abs(self.time - even_times)))
-        if deviation > _UNEVEN * period + 1e-9:
+        if deviation > _STEP_TOLERANCE * period + 1e-9:
             raise MotionError(
                 f"motion's time deviates by up to {deviation:.3g} s from steps of {period:g} s, "
                 "expected constant steps; resample it with resampled(rate)"

@@ -42,7 +42,7 @@ from .motion import checked_samples, composed
 Gravitation = Callable[[np.ndarray], np.ndarray]
 
 _SMALL = 1e-2  # rad; below this angle, the truncated power series are exact up to rounding
-_SETTLED = 1e-7  # m; change of the path below which the iteration over gravitation ends
+_MAX_PATH_CHANGE = 1e-7  # m; change of the path below which the iteration over gravitation ends
 _MAX_ROUNDS = 100
 
 
@@ -245,9 +245,9 @@ def integrate(
         previous = place
         place = _accumulate(position, 0.5 * step * (speed[1:] + speed[:-1]))
         path_change = np.max(np.abs(place - previous), initial=0.0)
-        if path_change < _SETTLED or not np.isfinite(path_change):
+        if path_change < _MAX_PATH_CHANGE or not np.isfinite(path_change):
             break
-    if not path_change < _SETTLED:
+    if not path_change < _MAX_PATH_CHANGE:
         raise MotionError(
             "integration of the increments does not converge, expected a path outside the Earth"
         )

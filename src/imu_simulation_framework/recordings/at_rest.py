@@ -23,7 +23,7 @@ from .quantities import SampleRequest, sample_blocks
 
 _ROWS_AT_ONCE = 20_000  # maximum number of text rows in memory at the same time
 _TIMES = ("stamp", "receipt")
-_USED = (*_TIMES, *GYRO, *ACCEL, "gyro_covariance", "accel_covariance")
+_USED_COLUMNS = (*_TIMES, *GYRO, *ACCEL, "gyro_covariance", "accel_covariance")
 
 
 class ColumnsOnDisk:
@@ -176,7 +176,7 @@ def _read(
     masks, places, count = [], [], 0
     request = SampleRequest("IMU", messages.IMU_TYPES, topic, columns=columns, timed=rate is None)
     for samples in sample_blocks(path, request, rows_at_once=_ROWS_AT_ONCE, progress=progress):
-        used = {name: values for name, values in samples.columns.items() if name in _USED}
+        used = {name: values for name, values in samples.columns.items() if name in _USED_COLUMNS}
         if rate is not None:
             used["stamp"] = (count + np.arange(len(samples))) / rate
             used.pop("receipt", None)
@@ -187,7 +187,7 @@ def _read(
             refuse_contradicted_units(samples, conventions.stated_units)
             groups = [tuple(axis for axis in group if axis in used) for group in (GYRO, ACCEL)]
             groups = [group for group in groups if group]
-            kept = ColumnsOnDisk([name for name in _USED[:8] if name in used])
+            kept = ColumnsOnDisk([name for name in _USED_COLUMNS[:8] if name in used])
         finite = [np.isfinite(samples.matrix(group)).all(axis=1) for group in groups]
         for group, mask in zip(groups, finite):
             cleaning.refuse_absurd(samples, group, mask)

@@ -144,7 +144,8 @@ GLOBAL_POSITION = ("latitude", "longitude")
 VELOCITY = ("velocity_east", "velocity_north")
 VARIANCES = ("variance_east", "variance_north")
 
-_FAR = 1.0  # deg; a drive whose median position is farther from 0, 0 does not pass through 0, 0
+# Degrees; a drive whose median position is farther from 0, 0 does not pass through 0, 0.
+_MIN_DISTANCE_FROM_ORIGIN = 1.0
 
 
 def is_missing_fix(latitude, longitude) -> np.ndarray:
@@ -163,7 +164,7 @@ def is_missing_fix(latitude, longitude) -> np.ndarray:
     zero = (latitude == 0.0) & (longitude == 0.0)
     distances = np.hypot(latitude, longitude)
     distances = distances[np.isfinite(distances) & ~zero]
-    return zero & bool(len(distances) and np.median(distances) > _FAR)
+    return zero & bool(len(distances) and np.median(distances) > _MIN_DISTANCE_FROM_ORIGIN)
 
 
 MIN_VALUE = 1e-30

@@ -107,15 +107,17 @@ def _several(names, meaning, units):
     return [Quantity(name, meaning.format(name[-1]), units) for name in names]
 
 
-_UNLESS = "unless the unit states another convention"
-_NAUTICAL = f"clockwise from north {_UNLESS}"
+_CONVENTION_NOTE = "unless the unit states another convention"
+_NAUTICAL = f"clockwise from north {_CONVENTION_NOTE}"
 _TABLE = [
     Quantity("time", "time of the sample, with an arbitrary zero", {**_TIME, ISO_TIME: 1.0}),
     *_several("xyz", "position along {} of the world frame", _LENGTH),
     *_several(QUATERNION, "quaternion, {}", _NUMBER),
     Quantity("roll", "rotation about x", _ANGLE),
     Quantity("pitch", "rotation about y", _ANGLE),
-    Quantity("yaw", f"rotation about z, as in the conventions {_UNLESS}", _ANGLE, sense=""),
+    Quantity(
+        "yaw", f"rotation about z, as in the conventions {_CONVENTION_NOTE}", _ANGLE, sense=""
+    ),
     Quantity("heading", f"yaw, {_NAUTICAL}", _ANGLE, "yaw", sense="cw_from_north"),
     *_several(GYRO, "angular velocity about {}", _RATE),
     *_several(ACCEL, "specific force along {}, +9.8 m/s^2 upwards at rest", _ACCELERATION),
@@ -608,8 +610,8 @@ _OTHERS = {
     "magnetometer": (MAG,),
     "thermometer": (("temperature",),),
 }
-_TOGETHER = (QUATERNION, cleaning.VARIANCES, ("speed", "course"), cleaning.VELOCITY)
-_EITHER = ((QUATERNION, ("yaw",)), (("speed",), ("velocity_east",)))
+_JOINT_GROUPS = (QUATERNION, cleaning.VARIANCES, ("speed", "course"), cleaning.VELOCITY)
+_ALTERNATIVE_GROUPS = ((QUATERNION, ("yaw",)), (("speed",), ("velocity_east",)))
 _NOT_NEEDED = {"poses": ("z", "roll", "pitch"), "positions": ("z",)}
 
 
@@ -684,13 +686,13 @@ def _useless(names, kind):
     usable = {QUANTITIES[name].target for name in USES[kind]}
     user = "an IMU" if kind == "IMU" else f"a {'' if kind in _OTHERS else 'reference of '}{kind}"
     unused_reasons = {name: f"which {user} cannot use" for name in names if name not in usable}
-    for group in _TOGETHER:
+    for group in _JOINT_GROUPS:
         missing_names = [name for name in group if name not in names]
         for name in [name for name in group if name in names] if missing_names else ():
             unused_reasons.setdefault(
                 name, f"which can be used only with {', '.join(missing_names)}"
             )
-    for first, second in _EITHER:
+    for first, second in _ALTERNATIVE_GROUPS:
         if _has(names, first) and _has(names, second):
             also = f"which {', '.join(first)} also determine, expected only one of them"
             unused_reasons.setdefault(second[0], also)

@@ -52,7 +52,7 @@ _SENTENCE = re.compile(
     rb"(?:[A-Z]{2}(?:GGA|GNS|GLL|RMC|VTG|GSA|GSV|GST|HDT|THS|ZDA)|VN[A-Z]{3}),"
 )
 _NOVATEL = re.compile(rb"(?:\A|\n)[^\n$\"]{0,60}[#%][A-Z0-9_]{4,20}A,[^\n;]{10,120};")
-_ECHOED = re.compile(rb"(?:---\s*\n)?[A-Za-z_]\w*:[ \r\n]")
+_ECHOED_MESSAGE = re.compile(rb"(?:---\s*\n)?[A-Za-z_]\w*:[ \r\n]")
 _WORD_AND_NUMBER = re.compile(rb"\b[A-Za-z][A-Za-z_. ]{0,60}\d?\]?\s{0,9}[:=]\s{0,9}[+-]?\.?\d")
 _JSON = re.compile(rb"\s*(\[\s*)?\{|\s*\[\s*\[\s*-?\d")
 _BINARY = {
@@ -248,7 +248,7 @@ def table_kind(path, start=None) -> str:
         return "vbox"
     if b"<gpx" in start[:2000]:
         return "gpx"
-    if _ECHOED.match(start) and b"\n---" in start:
+    if _ECHOED_MESSAGE.match(start) and b"\n---" in start:
         return "echoed"
     if _has_words(start):
         return "words"

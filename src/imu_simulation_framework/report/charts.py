@@ -12,7 +12,7 @@ POINTS = 2000
 """Largest number of points in a line, about two per pixel column."""
 
 # Heights in pixels: margins of the figure, title and axis label of a panel, gap between panels.
-_TOP, _BOTTOM = 28, 56
+_TOP_MARGIN, _BOTTOM_MARGIN = 28, 56
 _TITLE, _LABEL, _GAP = 28, 56, 16
 _PIXELS_PER_POINT = 1.25  # converts the line widths of styles, which are in points, to pixels
 _AXIS = {
@@ -52,9 +52,9 @@ class _Chart:
         is_plane = any(panel.equal or _kinds(panel)[:1] == ["bars"] for panel in self.panels)
         legend = {"orientation": "h", "x": 0, "y": 1.0 + title / inside, "xanchor": "left"}
         layout: dict[str, Any] = {
-            "height": inside + title + _TOP + _BOTTOM, "autosize": True,
+            "height": inside + title + _TOP_MARGIN + _BOTTOM_MARGIN, "autosize": True,
             "hovermode": "closest" if is_plane else "x unified",
-            "margin": {"l": 48, "r": 16, "t": title + _TOP, "b": _BOTTOM},
+            "margin": {"l": 48, "r": 16, "t": title + _TOP_MARGIN, "b": _BOTTOM_MARGIN},
             "font": {"family": "system-ui, sans-serif", "size": 12.5, "color": colours.SENSOR},
             "hoverlabel": {"namelength": -1}, "plot_bgcolor": "white", "paper_bgcolor": "white",
             "legend": {**legend, "yanchor": "bottom", "font": {"size": 12}},

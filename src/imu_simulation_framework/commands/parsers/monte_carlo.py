@@ -28,7 +28,7 @@ import argparse
 from typing import Sequence
 
 from ...core.programs import ArgumentParser
-from ...drive.ensembles.defaults import KEEP
+from ...drive.ensembles.defaults import STORED_RUNS
 from .. import command_line, option_types
 from . import imu_options, motion_options
 
@@ -64,7 +64,7 @@ def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
     imu_options.add_limit_option(parser, "limit for which a probability is computed")
     add("--period", type=option_types.positive_duration, default=1.0, metavar="TIME",
         help="interval between yaw errors, by default 1s")
-    add("--keep", type=command_line.whole_number, default=KEEP, metavar="N",
+    add("--keep", type=command_line.whole_number, default=STORED_RUNS, metavar="N",
         help="number of runs that are saved as complete curves, by default the first %(default)s")
     add("--workers", type=command_line.worker_count, metavar="N",
         help="number of processes on this computer, by default the number of processors")

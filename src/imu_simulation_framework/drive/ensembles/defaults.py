@@ -1,6 +1,6 @@
 """Default values and choices for ensembles and for tests of IMU models."""
 
-KEEP = 1000
+STORED_RUNS = 1000
 """Number of runs whose yaw error over time is stored."""
 
 LINEAR, SENSOR = KINDS = ("linear", "sensor")

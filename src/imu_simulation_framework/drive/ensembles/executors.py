@@ -34,7 +34,7 @@ PATIENCE = 30.0  # s; timeout for new workers after all workers have exited
 _ADDRESS = re.compile(r"(?:(?:tcp|tls)://)?(\[[0-9a-fA-F:]+\]|[^\s:/\[\]]+):([0-9]{1,5})")
 # Constants of malloc.h: M_MMAP_THRESHOLD and M_TRIM_THRESHOLD.
 _MMAP_THRESHOLD, _TRIM_THRESHOLD = -3, -1
-_PIECE = 4_000_000  # maximum number of bytes per message
+_MAX_MESSAGE_BYTES = 4_000_000  # maximum number of bytes per message
 _PURPOSE = "drawing in several processes"
 # Submitted tasks per thread: enough that no thread is idle, few enough that results do not queue.
 _TASKS_PER_THREAD = 2
@@ -195,8 +195,8 @@ def _submit(distributed, client, work, common, tasks):
     # The common argument is sent as the result of a task, because Dask recomputes lost results.
     content = pickle.dumps(common, protocol=4)
     pieces = [
-        client.submit(bytes, content[first : first + _PIECE], pure=False)
-        for first in range(0, len(content), _PIECE)
+        client.submit(bytes, content[first : first + _MAX_MESSAGE_BYTES], pure=False)
+        for first in range(0, len(content), _MAX_MESSAGE_BYTES)
     ]
     shared = client.submit(_join, pieces, pure=False)
     waiting = iter(tasks)

@@ -29,7 +29,7 @@ from ...core.files import format_json, open_regular, read_at_most, read_settings
 from ...core.whole_files import explain_file_error, make_folder, write_whole
 from ...heading.ensemble import Reduction, merge_reductions, reduce_runs
 from . import executors
-from .defaults import KEEP
+from .defaults import STORED_RUNS
 from .samplers import Drawing, digest
 
 JOB = "job.json"
@@ -244,7 +244,7 @@ def monte_carlo(
     folder=None,
     *,
     computers: Computers = THIS_PROCESS,
-    keep: int = KEEP,
+    keep: int = STORED_RUNS,
     on_runs: Callable[[int], None] = lambda _: None,
     on_remark: Callable[[str], None] = lambda _: None,
 ) -> Reduction:

@@ -22,7 +22,7 @@ def describe_figure(quantity: str, compared: Comparison) -> str:
 
     Parameters
     ----------
-    shown : str
+    quantity : str
         Key of :data:`.FIGURES`.
     compared : Comparison
         Comparison of the experiment.

@@ -154,7 +154,7 @@ def figures_table(items: Sequence[ShownItem], format: str) -> pd.DataFrame:
 
     Parameters
     ----------
-    shown : sequence of ShownItem
+    items : sequence of ShownItem
         Reproduced figures.
     format : str
         Format of the figure files.
@@ -176,7 +176,7 @@ def thesis_page(items: Sequence[ShownItem], table: pd.DataFrame, experiments: Ex
 
     Parameters
     ----------
-    shown : sequence of ShownItem
+    items : sequence of ShownItem
         Reproduced figures.
     table : pandas.DataFrame
         Result of :func:`figures_table`.

@@ -14,7 +14,7 @@ from ...sensors.imu_specification import ImuSpecification, TriadSpecification
 from ...sensors.noise.processes import flicker_processes
 from ...sensors.noise.streams import run_seed
 
-_NOTHING: Matrix = ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
+_ZERO_MATRIX: Matrix = ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
 _MATRICES = ("gyroscope_matrix", "accelerometer_matrix", "g_sensitivity")
 
 SLOW = 10.0
@@ -108,9 +108,9 @@ class FilterTuning(Settings):
     accelerometer_bias: Axes = setting(check=check_axes, minimum=0.0)
     gyroscope_random_walk: Axes = setting((0.0, 0.0, 0.0), check_axes, minimum=0.0)
     accelerometer_random_walk: Axes = setting((0.0, 0.0, 0.0), check_axes, minimum=0.0)
-    gyroscope_matrix: Matrix = setting(_NOTHING, check_matrix)
-    accelerometer_matrix: Matrix = setting(_NOTHING, check_matrix)
-    g_sensitivity: Matrix = setting(_NOTHING, check_matrix)
+    gyroscope_matrix: Matrix = setting(_ZERO_MATRIX, check_matrix)
+    accelerometer_matrix: Matrix = setting(_ZERO_MATRIX, check_matrix)
+    g_sensitivity: Matrix = setting(_ZERO_MATRIX, check_matrix)
     position_noise: float | None = setting(None, above=0.0)
     velocity_noise: float | None = setting(None, above=0.0)
     initial: InitialUncertainty = setting(InitialUncertainty(), part=InitialUncertainty)

@@ -30,7 +30,7 @@ from ..text_table import text_lines
 _HEADER = 16  # bytes
 _KINDS = frozenset(b"BFIMPQALCSOD" + b"R")
 _SYNC = b"\x08\x00S\x2f\x73\x13\x20\x25\x0c\xbb\x12"
-_FORMAT, _ADDED, _DATA = b"FAD"
+_FORMAT, _SUBSCRIPTION, _DATA = b"FAD"
 _TYPES = {f"{u}int{8 * n}_t": f"<{u or 'i'}{n}" for u in ("", "u") for n in (1, 2, 4, 8)}
 _TYPES.update({"float": "<f4", "double": "<f8", "bool": "u1", "char": "S1"})
 _FIELD = re.compile(r"(?P<type>\w+)(?:\[(?P<count>\d{1,4})\])? (?P<name>\w+)\Z")
@@ -94,7 +94,7 @@ def _messages(content):
         elif kind == _FORMAT:
             name, _, fields = content[begin:end].decode("ascii", "replace").partition(":")
             formats[name] = [field for field in fields.split(";") if field]
-        elif kind == _ADDED and size > 3:
+        elif kind == _SUBSCRIPTION and size > 3:
             instance, number = struct.unpack_from("<BH", content, begin)
             topics[number] = content[begin + 3 : end].decode("ascii", "replace"), instance
         place = end

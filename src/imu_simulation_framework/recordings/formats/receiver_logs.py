@@ -112,7 +112,8 @@ distinguish them."""
 _CHANGES = {"corrected": (1.0, 1.0)}
 """Scale factors of corrected logs, which contain increments per sample [m/s, rad]."""
 _GRAVITY = 9.8  # m/s^2
-_MISS = 0.05  # largest relative deviation of the median specific force from gravity
+# Largest relative deviation of the median specific force from gravity.
+_MAX_GRAVITY_DEVIATION = 0.05
 
 
 def _with_rates(table, scales):
@@ -125,7 +126,7 @@ def _with_rates(table, scales):
         step = float(times[-1] - times[0]) / max(1, round((times[-1] - times[0]) / step))
     length = float(np.median(np.linalg.norm(table[["accel_x", "accel_y", "accel_z"]], axis=1)))
     for velocity, angle in scales.values():
-        if abs(length * velocity / step / _GRAVITY - 1.0) < _MISS:
+        if abs(length * velocity / step / _GRAVITY - 1.0) < _MAX_GRAVITY_DEVIATION:
             scaled = {
                 f"{kind}_{axis} [{unit}]": table[f"{kind}_{axis}"] * factor / step
                 for kind, unit, factor in (("gyro", "rad/s", angle), ("accel", "m/s^2", velocity))

@@ -214,7 +214,7 @@ def _number(name, text, factor=1.0):
 
 
 _CLOCK = re.compile(r"\[?(\d\d?):(\d\d):(\d\d(?:\.\d+)?)\]?")
-_BETWEEN = re.compile(r"[,;|\t]|\s{2,}|->")
+_SEPARATORS = re.compile(r"[,;|\t]|\s{2,}|->")
 _AXIS = re.compile(r"(.*\W)?([xyzwXYZW])\Z", re.DOTALL)
 
 
@@ -272,9 +272,9 @@ def _labelled(line):
     between = [line[end : next_.start()] for end, next_ in zip(ends, numbers)] + [line[ends[-1] :]]
     labelled: list[tuple[str, str]] = []
     for number, preceding, following in zip(numbers, between, between[1:]):
-        label = _plain(_BETWEEN.split(preceding)[-1] if labelled else preceding, labelled)
+        label = _plain(_SEPARATORS.split(preceding)[-1] if labelled else preceding, labelled)
         # The first number is a time if it has a unit but no label.
-        unit = _unit(_BETWEEN.split(following)[0]) if label or not labelled else ""
+        unit = _unit(_SEPARATORS.split(following)[0]) if label or not labelled else ""
         labelled.append((f"{label or 'time'} [{unit}]" if unit else label, number[0]))
     return labelled
 

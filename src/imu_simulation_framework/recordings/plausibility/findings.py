@@ -195,7 +195,7 @@ _MIN_GAIN = 0.1  # smallest increase of the weighted mean score; noise changes i
 _CLEAR_GAIN = 0.5  # sufficient increase of a single score if no other score decreases
 _RIVAL_MARGIN = 0.005  # difference of mean scores up to which interpretations are equally good
 _MIN_EXPLAINED = 0.5  # smallest score that the best pair of turns must reach under an alternative
-_UNCHANGED = 0.02  # change of a score that noise can cause
+_MAX_UNCHANGED = 0.02  # change of a score that noise can cause
 # Scores that depend on one number or on the mounting have these weights; others have weight 1.
 _WEIGHTS = {"upright": 0.3, "gravity": 0.3, "tilt": 0.3, "ahead": 0.3}
 _RESPONSES = {"lateral", "ahead"}  # scores of the accelerometer's response to motion
@@ -272,7 +272,7 @@ def _finding(best, original) -> Finding:
     marks, better = original.marks(), corrected.marks()
     yaws = [pairs.get("reference_imu") for pairs in (marks, better)]
     # The yaw error is valid if the fault does not change the IMU's yaw relative to the reference.
-    harmless = None not in yaws and abs(yaws[1] - yaws[0]) < _UNCHANGED
+    harmless = None not in yaws and abs(yaws[1] - yaws[0]) < _MAX_UNCHANGED
     fault = " or ".join(dict.fromkeys(rival.fault for rival, _ in best))
     # A response that is measurable only in the correct units is no evidence for these units.
     names = {*marks, *better} - (_RESPONSES - (marks.keys() & better.keys()))
@@ -319,7 +319,7 @@ def _best(marks, alternatives):
         turning = {*marks, *corrected} - set(_WEIGHTS)
         # Pairs of signals that agree under both interpretations provide no evidence.
         changed_pairs = {
-            n for n in turning if abs(corrected.get(n, 0.0) - marks.get(n, 0.0)) > _UNCHANGED
+            n for n in turning if abs(corrected.get(n, 0.0) - marks.get(n, 0.0)) > _MAX_UNCHANGED
         }
         changed_pairs = changed_pairs or turning
         if (

@@ -283,7 +283,7 @@ _MAX_RATE_CHANGE = 0.25  # largest std of the rate of a steady turn, relative to
 _STANDARD_ERRORS = 4.0  # standard errors above which a correlation is significant
 _MAX_SIGNIFICANT = 0.95  # correlation that is significant for any number of windows
 _MIN_RELATED = 0.6  # smallest correlation of headings of the same motion, even with noise
-_AGREEMENT = 0.9  # smallest correlation and scale of headings that agree
+_MIN_AGREEMENT = 0.9  # smallest correlation and scale of headings that agree
 _STEADY_RATIO = 3.0  # ratio of steady turns that a gyroscope bias may explain
 
 
@@ -358,8 +358,8 @@ class Relation:
     @property
     def agree(self) -> bool:
         """Whether the turns of both headings are correlated and equal within ten percent."""
-        is_alike = _AGREEMENT < self.scale < 1.0 / _AGREEMENT
-        return self.correlation > _AGREEMENT and is_alike
+        is_alike = _MIN_AGREEMENT < self.scale < 1.0 / _MIN_AGREEMENT
+        return self.correlation > _MIN_AGREEMENT and is_alike
 
     @property
     def scale_interval(self) -> tuple[float, float]:

@@ -217,7 +217,7 @@ VIEWS = ("yaw_view", "yaw_multiplot")
 
 _OPTIONAL_NODES = ("rosout", "robot_state_publisher", "path_view", "rviz", "gazebo_gui")
 # Nodes that are not required for an experiment; for example, the user may close a window.
-BYSTANDERS = (GUARDIAN, *VIEWS, *_OPTIONAL_NODES)
+OPTIONAL_PROCESSES = (GUARDIAN, *VIEWS, *_OPTIONAL_NODES)
 
 CHECK_PERIOD = 0.05  # wall-clock seconds between checks of the nodes
 MASTER_CHECK_PERIOD = 1.0  # wall-clock seconds between checks of the master
@@ -236,7 +236,7 @@ class _ExitRecorder(ProcessListener):
     def process_died(self, process_name, exit_code):
         name = _node_name(process_name)
         self.codes[name] = exit_code
-        if self.first is None and name not in BYSTANDERS:
+        if self.first is None and name not in OPTIONAL_PROCESSES:
             self.first = name
 
 
@@ -432,7 +432,7 @@ class _Run:
                 self._stopped_since.pop(name, None)
                 continue
             stopped = now - self._stopped_since.setdefault(name, now)
-            if name in BYSTANDERS and stopped > 0.5 * self._patience:
+            if name in OPTIONAL_PROCESSES and stopped > 0.5 * self._patience:
                 self._print(
                     f"{name} was stopped (SIGSTOP) and is killed, as other nodes wait for it"
                 )

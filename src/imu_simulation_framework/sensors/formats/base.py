@@ -127,7 +127,7 @@ def read_rate(stated_rate: float | None, fallback: float | None, where: str) -> 
 
     Parameters
     ----------
-    stated, fallback : float or None
+    stated_rate, fallback : float or None
         Rates stated by the file and by the caller [Hz].
     where : str
         Reason for an unknown rate, for the message.
