@@ -25,7 +25,7 @@ import numpy as np
 import pandas as pd
 import pymap3d
 import recording_writers as writers
-from planted_faults import clockwise_from_north
+from injected_faults import clockwise_from_north
 from rosbags.rosbag1 import Reader
 
 from imu_simulation_framework.characterisation.allan.analysis import AXES, identify

@@ -9,7 +9,7 @@ import drive_recordings as drives
 import pytest
 import recording_writers as writers
 from experiment_process import DROPPED_VARIABLES, environment_of
-from planted_faults import clockwise_from_north
+from injected_faults import clockwise_from_north
 from reservations import reserved_port
 
 from imu_simulation_framework.core.programs import run_tool

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Mapping
 
-import specimens
+import sample_files
 from hypothesis import settings
 from hypothesis import strategies as st
+from program_result import Expected
 from strategies.files import damaged_archives, damaged_bytes
 from strategies.tables import damaged_tables
-from verdict import Expected
 
 # Output folder of all cases.
 OUT = "out"
@@ -31,12 +31,12 @@ READABLE_TEXTS = tuple(name for name in TEXTS if not name.startswith("car"))
 
 def recordings(*names):
     """Return a strategy that selects one of the named recordings."""
-    return st.sampled_from(names).map(specimens.recording)
+    return st.sampled_from(names).map(sample_files.recording)
 
 
-def samples_in_use(specimen, kind, unusable=0, repeated=0, missing=0) -> str:
+def samples_in_use(sample_file, kind, unusable=0, repeated=0, missing=0) -> str:
     """Return a regular expression for the sample count in a report."""
-    count = specimens.samples(specimen, kind) - missing
+    count = sample_files.samples(sample_file, kind) - missing
     return rf"\b{count - unusable} of {count + repeated} samples in use"
 
 
@@ -86,13 +86,13 @@ class Case:
 
 
 @st.composite
-def damaged_specimens(draw, specimen) -> tuple[str, bytes]:
+def damaged_sample_files(draw, sample_file) -> tuple[str, bytes]:
     """Generate the corrupted content of a sample file, and a name that may have a wrong suffix."""
-    name = specimen.name
-    if specimen.separator and draw(st.integers(0, 5)):
-        content = draw(damaged_tables(specimen.content, specimen.separator))
+    name = sample_file.name
+    if sample_file.separator and draw(st.integers(0, 5)):
+        content = draw(damaged_tables(sample_file.content, sample_file.separator))
     else:
-        content = draw(damaged_bytes(specimen.content))
+        content = draw(damaged_bytes(sample_file.content))
     disguise = draw(st.integers(0, 19))
     if disguise == 19:
         name = f"drive{draw(st.sampled_from(_SUFFIXES))}"

@@ -40,13 +40,13 @@ def pytest_itemcollected(item):
 
 def _is_thorough(config):
     # The five examples of the gate tier are too few to detect an injected defect.
-    named = any("test_planted_defects" in argument for argument in config.args)
+    named = any("test_injected_defects" in argument for argument in config.args)
     return named or config.getoption("-m") == "thorough"
 
 
 @pytest.fixture(scope="session")
-def judge(tmp_path_factory):
+def check_outcome(tmp_path_factory):
     """Return a test oracle that has imported all programs, which takes several seconds."""
-    from judge import Judge
+    from outcome_checker import OutcomeChecker
 
-    return Judge(tmp_path_factory.mktemp("cases"))
+    return OutcomeChecker(tmp_path_factory.mktemp("cases"))

@@ -39,10 +39,10 @@ ARGUMENTS = (
     "simulation: {command_timeout: 5.0, startup_timeout: 60.0}}",
 )
 LAUNCHER = "run_experiment.py"
-BYSTANDERS = ("rosout", "robot_state_publisher", "guardian")
+OPTIONAL_PROCESSES = ("rosout", "robot_state_publisher", "guardian")
 WRITERS = ("result_comparison", "experiment_recorder", "path_follower")
 NEEDED = ("master", "mujoco_simulator", "error_publisher", "imu_yaw_publisher")
-VICTIMS = (LAUNCHER, *NEEDED, *WRITERS, *BYSTANDERS)
+KILLED_PROCESSES = (LAUNCHER, *NEEDED, *WRITERS, *OPTIONAL_PROCESSES)
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGSTOP)
 # Wall-clock time for which a launcher is stopped [s]; afterwards, it must report the exit.
 PAUSE_OF_LAUNCHER = 3.0
@@ -60,24 +60,24 @@ class Trial:
     """Signal, target process, and time as a fraction of the duration without a signal."""
 
     number: int
-    victim: str
+    killed_process: str
     signal: signal.Signals
     moment: float
 
-    def sends(self, victim: str, number: signal.Signals) -> bool:
+    def sends(self, killed_process: str, number: signal.Signals) -> bool:
         """Return whether the trial sends this signal to this process."""
-        return (self.victim, self.signal) == (victim, number)
+        return (self.killed_process, self.signal) == (killed_process, number)
 
     def __str__(self):
-        return f"{self.number}: {self.signal.name} to {self.victim} at {self.moment:.3f}"
+        return f"{self.number}: {self.signal.name} to {self.killed_process} at {self.moment:.3f}"
 
 
 def make_trial(seed: int, number: int) -> Trial:
     """Return the trial with the given number, with a random time that depends on the seed."""
     chance = random.Random(f"{seed}-{number}")
-    victim = VICTIMS[number % len(VICTIMS)]
-    kind = SIGNALS[(number // len(VICTIMS)) % len(SIGNALS)]
-    return Trial(number, victim, kind, chance.uniform(0.0, 1.0))
+    killed_process = KILLED_PROCESSES[number % len(KILLED_PROCESSES)]
+    kind = SIGNALS[(number // len(KILLED_PROCESSES)) % len(SIGNALS)]
+    return Trial(number, killed_process, kind, chance.uniform(0.0, 1.0))
 
 
 class DisturbedExperiment:
@@ -114,10 +114,10 @@ class DisturbedExperiment:
 
     def _victim(self):
         """Wait for the target process; return its id, or None if the experiment exits first."""
-        experiment, victim = self._experiment, self._trial.victim
-        if victim == LAUNCHER:
+        experiment, killed_process = self._experiment, self._trial.killed_process
+        if killed_process == LAUNCHER:
             return experiment.pid if experiment.is_running else None
-        name = "rosmaster" if victim == "master" else victim
+        name = "rosmaster" if killed_process == "master" else killed_process
         marks = {f"__name:={name}", f"imu_simulation_framework.ros1.launching.{name}"}
         while experiment.is_running:
             for pid, words in experiment.members().items():
@@ -131,11 +131,11 @@ class DisturbedExperiment:
         trial, last, code = self._trial, (ended.lines or [""])[-1], ended.code
         # At start-up, the interpreter handles SIGINT before code of the package runs.
         is_package_output = trial.signal != signal.SIGINT or STARTING not in ended.output
-        shortcomings = [
+        violations = [
             f"prints {noise!r}" for noise in NOISE if is_package_output and noise in ended.output
         ]
         left = [path.name for path in self._folder.rglob("*") if _is_half_written(path)]
-        shortcomings += [f"half-written: {name}" for name in left]
+        violations += [f"half-written: {name}" for name in left]
         summary = None
         try:
             if any(self._folder.glob("experiment_results/*/*/*/*_trajectory_data.csv")):
@@ -145,34 +145,34 @@ class DisturbedExperiment:
                 if result.path("summary.json").exists():
                     summary = json.loads(result.read_text("summary.json"))
         except (AssertionError, FrameworkError, ValueError) as error:
-            shortcomings.append(f"result is unreadable: {error}")
+            violations.append(f"result is unreadable: {error}")
         left_samples = any(self._folder.rglob("*.samples"))
         writer_is_killed = trial.sends("result_comparison", signal.SIGKILL)
         has_driven = any(float(match) > 0.1 for match in re.findall(PROGRESS, ended.output))
         # If the writer is killed, the received samples remain in .samples files.
         if has_driven and summary is None and not (writer_is_killed and left_samples):
-            shortcomings.append("recorded data is lost")
+            violations.append("recorded data is lost")
         if left_samples and not writer_is_killed:
-            shortcomings.append("samples were not converted to tables")
+            violations.append("samples were not converted to tables")
         is_completed = summary is not None and summary["run"]["completed"] is True
         if self._is_hit and trial.sends(LAUNCHER, signal.SIGKILL) and code == -signal.SIGKILL:
-            return shortcomings
+            return violations
         beginnings = ENDS.get(code, ())
-        if code in (130, 143) and trial.victim != LAUNCHER:
+        if code in (130, 143) and trial.killed_process != LAUNCHER:
             beginnings = ()
         if not last.startswith(beginnings):
-            shortcomings.append(f"exit code {code}, last line {last!r}")
+            violations.append(f"exit code {code}, last line {last!r}")
         if code == 0 and not is_completed:
-            shortcomings.append("exit code 0, but the drive is recorded incompletely")
-        if code == 1 and is_completed and trial.victim not in WRITERS:
-            shortcomings.append("exit code 1, but the drive is recorded completely")
-        if code != 0 and (not self._is_hit or trial.victim in BYSTANDERS):
-            shortcomings.append(
+            violations.append("exit code 0, but the drive is recorded incompletely")
+        if code == 1 and is_completed and trial.killed_process not in WRITERS:
+            violations.append("exit code 1, but the drive is recorded completely")
+        if code != 0 and (not self._is_hit or trial.killed_process in OPTIONAL_PROCESSES):
+            violations.append(
                 f"exit code {code}, although no required process was disturbed: {last}"
             )
         if code != 0 and trial.sends(LAUNCHER, signal.SIGSTOP):
-            shortcomings.append(f"exit code {code} after the launcher was paused: {last}")
-        return shortcomings
+            violations.append(f"exit code {code} after the launcher was paused: {last}")
+        return violations
 
     def _is_ended_by_interpreter(self, ended) -> bool:
         """Return whether the signal terminated the launcher before it ran code of the package.
@@ -180,7 +180,7 @@ class DisturbedExperiment:
         The signal then terminates Python. SIGINT during the import of standard modules causes exit
         code 1 and a traceback. The experiment has not started, so the folder is empty.
         """
-        is_signalled = self._is_hit and self._trial.victim == LAUNCHER
+        is_signalled = self._is_hit and self._trial.killed_process == LAUNCHER
         is_silent = ended.code == -self._trial.signal and not ended.output
         has_traceback = (
             self._trial.signal == signal.SIGINT
@@ -216,34 +216,34 @@ def main(arguments=None) -> int:
     duration = undisturbed_duration(_folder(base, "undisturbed"))
     print(f"undisturbed: {duration:.1f} s", flush=True)
     lock = threading.Lock()
-    shortcomings_by_number, signals = {}, Counter()
+    violations_by_number, signals = {}, Counter()
 
     def run_trial(number):
         trial = make_trial(options.seed, number)
         folder = _folder(base, str(number))
         disturbed = DisturbedExperiment(trial, folder, duration)
         try:
-            shortcomings, output = disturbed.run()
+            violations, output = disturbed.run()
         finally:
             disturbed.end()
         with lock:
             signals[trial.signal.name] += 1
             last = (output.strip().splitlines() or [""])[-1]
-            print(f"{trial}: {'; '.join(shortcomings) or 'passed'} | {last[:160]}", flush=True)
-            if shortcomings:
-                shortcomings_by_number[number] = shortcomings
+            print(f"{trial}: {'; '.join(violations) or 'passed'} | {last[:160]}", flush=True)
+            if violations:
+                violations_by_number[number] = violations
                 (folder / "output.txt").write_text(output)
-        if not shortcomings:
+        if not violations:
             shutil.rmtree(folder)
 
     with ThreadPoolExecutor(options.parallel) as pool:
         list(pool.map(run_trial, range(options.first, options.first + options.trials)))
     print(
         f"{options.trials} trials with seed {options.seed}: "
-        f"{len(shortcomings_by_number)} with shortcomings; "
+        f"{len(violations_by_number)} with violations; "
         + ", ".join(f"{count} {name}" for name, count in signals.items())
     )
-    if shortcomings_by_number:
+    if violations_by_number:
         print(f"outputs: {base}")
         return 1
     shutil.rmtree(base)

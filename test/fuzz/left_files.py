@@ -64,7 +64,7 @@ def changed_files(initial, final, changed=()) -> list[str]:
     changed : iterable of str
         Files and folders that may change.
     """
-    shortcomings = [
+    violations = [
         f"{'changed' if name in final else 'removed'}: {name}"
         for name, content in initial.items()
         if final.get(name) != content and not is_below(name, changed)
@@ -73,21 +73,21 @@ def changed_files(initial, final, changed=()) -> list[str]:
     half_written = (
         path for path in new if path.suffix in _HALF_WRITTEN or path.name.startswith(".")
     )
-    return shortcomings + [f"leaves {path}" for path in half_written]
+    return violations + [f"leaves {path}" for path in half_written]
 
 
 def unreadable_files(folder, names) -> list[str]:
     """Return a message for each file that the reader of its format rejects."""
-    shortcomings = []
+    violations = []
     for name in names:
         try:
             if (path := Path(folder) / name).is_file():
                 _check_file(path)
         except Exception as error:  # each reader raises different exceptions
-            shortcomings.append(
+            violations.append(
                 f"leaves an unreadable file: {name}: {type(error).__name__}: {error}"[:300]
             )
-    return shortcomings
+    return violations
 
 
 class Extent(NamedTuple):
@@ -107,21 +107,21 @@ def incomplete_tables(folder, tables) -> list[str]:
     tables : mapping
         Relative path of a table -> its :class:`Extent`.
     """
-    shortcomings = []
+    violations = []
     for name, extent in tables.items():
         path = Path(folder) / name
         if not path.is_file():
-            shortcomings.append(f"there is no {name}")
+            violations.append(f"there is no {name}")
             continue
         content = path.read_bytes()
         text = (gzip.decompress(content) if path.suffix == ".gz" else content).decode()
         lines = text.splitlines()[path.suffix != ".tum" :]
         last = re.split("[, ]", lines[-1])[0] if lines else ""
         if extent.rows is not None and len(lines) != extent.rows:
-            shortcomings.append(f"{name} has {len(lines)} rows, expected {extent.rows}")
+            violations.append(f"{name} has {len(lines)} rows, expected {extent.rows}")
         if extent.last is not None and not _is_close(last, extent.last):
-            shortcomings.append(f"{name} ends at {last!r}, expected {extent.last}")
-    return shortcomings
+            violations.append(f"{name} ends at {last!r}, expected {extent.last}")
+    return violations
 
 
 def _is_close(text, value) -> bool:

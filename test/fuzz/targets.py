@@ -13,11 +13,11 @@ from datetime import datetime
 from pathlib import Path
 
 import numpy as np
-import specimens
+import sample_files
 import yaml
 from left_files import Extent, incomplete_tables
 from PIL import Image
-from verdict import Expected
+from program_result import Expected
 
 import imu_simulation_framework as isf
 from imu_simulation_framework.commands import check_recording
@@ -44,7 +44,7 @@ TOOLS = tuple(f"{name}.py" for name in sorted(PROGRAMS))
 EXPERIMENT = "run_experiment.py"
 
 # Maximum duration of a drive [s]; a damaged configuration may select the long bundled drive.
-MAX_DRIVE_DURATION = 2.0 * specimens.DURATION
+MAX_DRIVE_DURATION = 2.0 * sample_files.DURATION
 
 
 def check(arguments):
@@ -90,9 +90,9 @@ def drive(arguments):
     end = record.ground_truth.newest
     folder = create_result_folder("results", "drive", "imu", datetime(2019, 5, 16))
     for name, table in write_recorded_tables(folder, record, 0, end).items():
-        shortcomings = incomplete_tables(".", {folder.path(f"{name}.csv"): Extent(len(table))})
-        if shortcomings:
-            raise AssertionError(shortcomings[0])
+        violations = incomplete_tables(".", {folder.path(f"{name}.csv"): Extent(len(table))})
+        if violations:
+            raise AssertionError(violations[0])
     print(end)
 
 

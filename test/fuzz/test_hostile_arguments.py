@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import specimens
+import sample_files
 from cases import EXPENSIVE, OUT, Case
 from hypothesis import given
 from hypothesis import strategies as st
+from program_result import CRITICAL_FINDING, REJECTED, Expected
 from strategies.files import Special
 from strategies.values import arguments, numbers
-from verdict import GRAVE, REJECTED, Expected
 
 # Program -> valid arguments, and options with hostile values.
 OPTIONS = {
@@ -53,12 +53,12 @@ def calls(draw):
     if draw(st.integers(0, 19)) == 0:
         words.append(draw(st.sampled_from(("--nonsense", "--", "-x", "", "a b", "--out"))))
     files = {
-        "rest.csv": specimens.recordings_at_rest()[0].content,
-        "drive.csv": specimens.recording("own.csv").content,
-        "imu.yaml": specimens.parameters()[0][1].content,
+        "rest.csv": sample_files.recordings_at_rest()[0].content,
+        "drive.csv": sample_files.recording("own.csv").content,
+        "imu.yaml": sample_files.parameters()[0][1].content,
         OUT: Special("folder"),
     }
-    codes = (0, 1, REJECTED) if tool == "compare_plugins.py" else (0, REJECTED, GRAVE)
+    codes = (0, 1, REJECTED) if tool == "compare_plugins.py" else (0, REJECTED, CRITICAL_FINDING)
     return Case(tool, tuple(words), files, Expected(codes))
 
 
@@ -71,11 +71,11 @@ def _is_long(option, value) -> bool:
 
 
 @given(case=calls())
-def test_hostile_arguments_are_accepted_or_rejected(judge, case):
-    assert not judge(case).shortcomings
+def test_hostile_arguments_are_accepted_or_rejected(check_outcome, case):
+    assert not check_outcome(case).violations
 
 
 @EXPENSIVE
 @given(case=calls())
-def test_hostile_command_line_is_accepted_or_rejected(judge, case):
-    assert not judge(case, as_command=True).shortcomings
+def test_hostile_command_line_is_accepted_or_rejected(check_outcome, case):
+    assert not check_outcome(case, as_command=True).violations

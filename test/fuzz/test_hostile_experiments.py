@@ -3,15 +3,15 @@
 import shutil
 
 import pytest
-import specimens
+import sample_files
 import targets
 import yaml
-from cases import EXPENSIVE, OUT, Case, damaged_specimens
+from cases import EXPENSIVE, OUT, Case, damaged_sample_files
 from hypothesis import given
 from hypothesis import strategies as st
+from program_result import Expected
 from strategies.values import arguments
 from test_hostile_settings import settings_of_keys
-from verdict import Expected
 
 pytestmark = [
     pytest.mark.thorough,
@@ -24,9 +24,11 @@ LAUNCH_ARGUMENTS = ("seed", "imu", "controller", "real_time_factor", "view", "la
 @st.composite
 def experiments(draw):
     """Generate an experiment with a damaged or valid recording and up to three hostile settings."""
-    specimen = draw(st.deferred(lambda: st.sampled_from(specimens.recordings())))
+    sample_file = draw(st.deferred(lambda: st.sampled_from(sample_files.recordings())))
     name, content = draw(
-        st.one_of(damaged_specimens(specimen), st.just((specimen.name, specimen.content)))
+        st.one_of(
+            damaged_sample_files(sample_file), st.just((sample_file.name, sample_file.content))
+        )
     )
     settings = {"trajectory": {"stop": "3"}, "imu_recording": {"use": "false"}}
     for section, keys in draw(st.one_of(st.just({}), settings_of_keys())).items():
@@ -41,5 +43,5 @@ def experiments(draw):
 
 @EXPENSIVE
 @given(case=experiments())
-def test_experiment_with_hostile_inputs_reports_reason_for_exit(judge, case):
-    assert not judge(case, as_command=True).shortcomings
+def test_experiment_with_hostile_inputs_reports_reason_for_exit(check_outcome, case):
+    assert not check_outcome(case, as_command=True).violations

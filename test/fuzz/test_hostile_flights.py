@@ -6,13 +6,13 @@ import json
 import struct
 from dataclasses import replace
 
-import specimens
-from cases import EXPENSIVE, OUT, Case, damaged_specimens
+import sample_files
+from cases import EXPENSIVE, OUT, Case, damaged_sample_files
 from hypothesis import given
 from hypothesis import strategies as st
+from program_result import Expected
 from strategies.files import damaged_bytes
 from strategies.settings import damaged_settings
-from verdict import Expected
 
 PERIOD = 0.02  # s
 
@@ -20,20 +20,20 @@ PERIOD = 0.02  # s
 @st.composite
 def damaged_flights(draw, tool):
     """Generate a program call with a damaged recorded flight."""
-    name, content = draw(damaged_specimens(specimens.flight()))
+    name, content = draw(damaged_sample_files(sample_files.flight()))
     words = (name, "--imu", "bno055", "--out", OUT) if tool.endswith(".py") else (name,)
     return Case(tool, words, {name: content}, Expected(names=(name,)), draws_figures=True)
 
 
 @given(case=damaged_flights("flight"))
-def test_damaged_flight_recording_is_read_or_rejected(judge, case):
-    assert not judge(case).shortcomings
+def test_damaged_flight_recording_is_read_or_rejected(check_outcome, case):
+    assert not check_outcome(case).violations
 
 
 @EXPENSIVE
 @given(case=damaged_flights("simulate_flight.py"))
-def test_damaged_flight_recording_is_accepted_or_rejected_by_simulate_flight(judge, case):
-    assert not judge(case).shortcomings
+def test_damaged_flight_recording_is_accepted_or_rejected_by_simulate_flight(check_outcome, case):
+    assert not check_outcome(case).violations
 
 
 LABELS = (
@@ -78,8 +78,8 @@ def udp_flights(draw):
 
 
 @given(case=udp_flights())
-def test_damaged_udp_packets_are_received_or_rejected(judge, case):
-    assert not judge(case).shortcomings
+def test_damaged_udp_packets_are_received_or_rejected(check_outcome, case):
+    assert not check_outcome(case).violations
 
 
 SCRIPT = """\
@@ -124,16 +124,18 @@ def script_case(script, aircraft) -> Case:
     return Case("script", ("drop.xml",), files, Expected(names=("drop.xml", "ball.xml")))
 
 
-def test_intact_jsbsim_script_is_simulated(judge):
+def test_intact_jsbsim_script_is_simulated(check_outcome):
     case = script_case(SCRIPT.encode(), BALL.encode())
-    assert not judge(replace(case, expected=Expected((0,), output=("^101 states\n",)))).shortcomings
+    assert not check_outcome(
+        replace(case, expected=Expected((0,), output=("^101 states\n",)))
+    ).violations
 
 
 @given(content=damaged_settings(SCRIPT))
-def test_damaged_jsbsim_script_is_simulated_or_rejected(judge, content):
-    assert not judge(script_case(content, BALL.encode())).shortcomings
+def test_damaged_jsbsim_script_is_simulated_or_rejected(check_outcome, content):
+    assert not check_outcome(script_case(content, BALL.encode())).violations
 
 
 @given(content=damaged_settings(BALL))
-def test_damaged_aircraft_model_is_simulated_or_rejected(judge, content):
-    assert not judge(script_case(SCRIPT.encode(), content)).shortcomings
+def test_damaged_aircraft_model_is_simulated_or_rejected(check_outcome, content):
+    assert not check_outcome(script_case(SCRIPT.encode(), content)).violations

@@ -10,15 +10,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import specimens
+import sample_files
 import targets
 import yaml
 from cases import EXPENSIVE, OUT, Case
 from hypothesis import given
 from hypothesis import strategies as st
+from program_result import REJECTED, SUCCESS_CODES, Expected
 from strategies.files import damaged_bytes
 from strategies.settings import damaged_settings
-from verdict import DONE, REJECTED, Expected
 
 # Names with mathematical notation, spreadsheet formulas, markup or separators.
 NAMES = (
@@ -32,9 +32,9 @@ FILE_NAMES = tuple(name.replace("/", "_") for name in NAMES if name[0] not in "-
 
 @EXPENSIVE
 @given(name=st.sampled_from(NAMES), tool=st.sampled_from(("heading_budget.py", "monte_carlo.py")))
-def test_unusual_imu_name_is_accepted_or_rejected_in_results(judge, name, tool):
-    (specimen,) = (file for _, file in specimens.parameters() if file.name == "bno055.yaml")
-    content = yaml.safe_dump({**yaml.safe_load(specimen.content), "name": name}).encode()
+def test_unusual_imu_name_is_accepted_or_rejected_in_results(check_outcome, name, tool):
+    (sample_file,) = (file for _, file in sample_files.parameters() if file.name == "bno055.yaml")
+    content = yaml.safe_dump({**yaml.safe_load(sample_file.content), "name": name}).encode()
     words = ["--straight", "20s", "--imu", "mine.yaml", "--out", OUT, "--report"]
     if tool == "monte_carlo.py":
         words += ["--runs", "20", "--what", "linear", "--workers", "1"]
@@ -42,7 +42,7 @@ def test_unusual_imu_name_is_accepted_or_rejected_in_results(judge, name, tool):
     is_rejected = "/" in name or not name.isprintable()
     expected = Expected((REJECTED,), names=("mine.yaml",)) if is_rejected else Expected((0,))
     case = Case(tool, tuple(words), {"mine.yaml": content}, expected, draws_figures=True)
-    assert not judge(case).shortcomings
+    assert not check_outcome(case).violations
 
 
 RESULT_TOOLS = ("plot_multiple_errors.py", "offline_result_comparison.py", "report.py")
@@ -51,21 +51,21 @@ RESULT_TOOLS = ("plot_multiple_errors.py", "offline_result_comparison.py", "repo
 @pytest.mark.thorough
 @EXPENSIVE
 @given(name=st.sampled_from(FILE_NAMES), tool=st.sampled_from(RESULT_TOOLS))
-def test_unusual_result_name_is_accepted_in_figures(judge, name, tool):
-    files = {f"{name}/{file.name}": file.content for file in specimens.result()}
+def test_unusual_result_name_is_accepted_in_figures(check_outcome, name, tool):
+    files = {f"{name}/{file.name}": file.content for file in sample_files.result()}
     out = "report.html" if tool == "report.py" else OUT
     case = Case(tool, (name, "--out", out), files, Expected((0,)), draws_figures=True)
-    assert not judge(case).shortcomings
+    assert not check_outcome(case).violations
 
 
 @EXPENSIVE
 @given(names=st.lists(st.sampled_from(FILE_NAMES), min_size=1, max_size=2, unique=True))
-def test_unusual_recording_name_is_accepted_in_figures(judge, names):
-    content = specimens.recording("drive.bag").content
+def test_unusual_recording_name_is_accepted_in_figures(check_outcome, names):
+    content = sample_files.recording("drive.bag").content
     files = {f"{name}.bag": content for name in names}
     tool = "check_recording.py" if len(files) == 1 else "compare_yaw.py"
-    case = Case(tool, (*files, "--out", OUT), files, Expected(DONE), draws_figures=True)
-    assert not judge(case).shortcomings
+    case = Case(tool, (*files, "--out", OUT), files, Expected(SUCCESS_CODES), draws_figures=True)
+    assert not check_outcome(case).violations
 
 
 ENSEMBLE = ("--straight", "20s", "--imu", "generic", "--what", "linear", "--workers", "1")
@@ -124,5 +124,5 @@ def forged_ensembles(draw):
 
 
 @given(case=forged_ensembles())
-def test_forged_ensemble_is_recomputed_or_rejected(judge, case):
-    assert not judge(case).shortcomings
+def test_forged_ensemble_is_recomputed_or_rejected(check_outcome, case):
+    assert not check_outcome(case).violations

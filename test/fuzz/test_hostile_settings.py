@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 
-import specimens
+import sample_files
 from cases import EXPENSIVE, OUT, Case
 from hypothesis import given
 from hypothesis import strategies as st
+from program_result import REJECTED, Expected
 from strategies.settings import damaged_settings, damaged_trees
 from strategies.tables import damaged_tables
 from strategies.values import numbers, words
-from verdict import REJECTED, Expected
 
 from imu_simulation_framework.drive import configuration
 from imu_simulation_framework.sensors.imu_models.plugins import IMU_MODELS
@@ -38,29 +38,29 @@ def damaged_files(name, text, tool, **more):
     )
 
 
-@given(case=damaged_files("robot.yaml", specimens.ROBOT, "robot"))
-def test_damaged_robot_file_is_loaded_or_rejected(judge, case):
-    assert not judge(case).shortcomings
+@given(case=damaged_files("robot.yaml", sample_files.ROBOT, "robot"))
+def test_damaged_robot_file_is_loaded_or_rejected(check_outcome, case):
+    assert not check_outcome(case).violations
 
 
-@given(case=damaged_files("mine.yaml", specimens.CORRECTION, "correction"))
-def test_damaged_correction_file_is_loaded_or_rejected(judge, case):
-    assert not judge(case).shortcomings
+@given(case=damaged_files("mine.yaml", sample_files.CORRECTION, "correction"))
+def test_damaged_correction_file_is_loaded_or_rejected(check_outcome, case):
+    assert not check_outcome(case).violations
 
 
 @EXPENSIVE
-@given(content=damaged_settings(specimens.CORRECTION))
-def test_damaged_correction_file_is_accepted_or_rejected_by_calibrate_imu(judge, content):
-    files = {"mine.yaml": content, "rest.csv": specimens.recordings_at_rest()[0].content}
+@given(content=damaged_settings(sample_files.CORRECTION))
+def test_damaged_correction_file_is_accepted_or_rejected_by_calibrate_imu(check_outcome, content):
+    files = {"mine.yaml": content, "rest.csv": sample_files.recordings_at_rest()[0].content}
     arguments = ("rest.csv", "--onto", "mine.yaml", "--out", OUT)
     expected = Expected(names=tuple(files))
-    assert not judge(Case("calibrate_imu.py", arguments, files, expected)).shortcomings
+    assert not check_outcome(Case("calibrate_imu.py", arguments, files, expected)).violations
 
 
 @st.composite
 def damaged_gimbals(draw):
     """Generate a gimbal with damaged settings or a damaged table of joint angles."""
-    text, joints = draw(st.sampled_from(specimens.GIMBALS)), specimens.JOINTS.encode()
+    text, joints = draw(st.sampled_from(sample_files.GIMBALS)), sample_files.JOINTS.encode()
     content = text.encode()
     if "joints.csv" in text:
         joints = draw(damaged_tables(joints))
@@ -72,25 +72,25 @@ def damaged_gimbals(draw):
 
 
 @given(case=damaged_gimbals())
-def test_damaged_gimbal_file_is_loaded_or_rejected(judge, case):
-    assert not judge(case).shortcomings
+def test_damaged_gimbal_file_is_loaded_or_rejected(check_outcome, case):
+    assert not check_outcome(case).violations
 
 
 @given(
     item=st.sampled_from(
         (
-            ("load", specimens.CONFIGURATION),
-            ("robot", specimens.ROBOT),
-            ("correction", specimens.CORRECTION),
-            *(("gimbal", text) for text in specimens.GIMBALS[:2]),
+            ("load", sample_files.CONFIGURATION),
+            ("robot", sample_files.ROBOT),
+            ("correction", sample_files.CORRECTION),
+            *(("gimbal", text) for text in sample_files.GIMBALS[:2]),
         )
     )
 )
-def test_intact_settings_files_are_loaded(judge, item):
+def test_intact_settings_files_are_loaded(check_outcome, item):
     tool, text = item
-    assert not judge(
+    assert not check_outcome(
         Case(tool, ("settings",), {"settings": text.encode()}, Expected((0,)))
-    ).shortcomings
+    ).violations
 
 
 def config_case(tool, content, files=()) -> Case:
@@ -99,9 +99,9 @@ def config_case(tool, content, files=()) -> Case:
     return Case(tool, (CONFIG,), {CONFIG: content, **dict(files)}, expected)
 
 
-@given(content=damaged_settings(specimens.CONFIGURATION))
-def test_damaged_configuration_is_loaded_or_rejected(judge, content):
-    assert not judge(config_case("load", content)).shortcomings
+@given(content=damaged_settings(sample_files.CONFIGURATION))
+def test_damaged_configuration_is_loaded_or_rejected(check_outcome, content):
+    assert not check_outcome(config_case("load", content)).violations
 
 
 def _keys():
@@ -149,8 +149,8 @@ def config_text(settings) -> bytes:
 
 
 @given(settings=settings_of_keys())
-def test_arbitrary_configuration_value_is_loaded_or_rejected(judge, settings):
-    assert not judge(config_case("load", config_text(settings))).shortcomings
+def test_arbitrary_configuration_value_is_loaded_or_rejected(check_outcome, settings):
+    assert not check_outcome(config_case("load", config_text(settings))).violations
 
 
 _FLOATS = tuple((section, field.name) for section, field in _KEYS if _is_float(field))
@@ -159,11 +159,11 @@ _FLOATS = tuple((section, field.name) for section, field in _KEYS if _is_float(f
 @given(
     item=st.sampled_from(_FLOATS), value=st.sampled_from(("nan", "inf", "-inf", "1e400", "-1e400"))
 )
-def test_non_finite_number_in_configuration_is_rejected(judge, item, value):
+def test_non_finite_number_in_configuration_is_rejected(check_outcome, item, value):
     section, key = item
     case = config_case("load", config_text({section: {key: value}}))
     case = dataclasses.replace(case, expected=Expected((REJECTED,), names=(key,)))
-    assert not judge(case).shortcomings
+    assert not check_outcome(case).violations
 
 
 def _values_out_of_range(field):
@@ -185,16 +185,16 @@ _OUT_OF_RANGE = tuple(
 
 
 @given(item=st.sampled_from(_OUT_OF_RANGE))
-def test_out_of_range_number_in_configuration_is_rejected(judge, item):
+def test_out_of_range_number_in_configuration_is_rejected(check_outcome, item):
     section, key, value = item
     case = config_case("load", config_text({section: {key: value}}))
     case = dataclasses.replace(case, expected=Expected((REJECTED,), names=(key,)))
-    assert not judge(case).shortcomings
+    assert not check_outcome(case).violations
 
 
 def drive_case(settings, files=()) -> Case:
     """Return a case that runs a short drive with additional settings."""
-    recording = specimens.recording("own.csv")
+    recording = sample_files.recording("own.csv")
     base = {
         "recording": {"path": recording.name},
         "imu_recording": {"use": "false"},
@@ -210,11 +210,11 @@ def drive_case(settings, files=()) -> Case:
 
 
 @given(settings=settings_of_keys())
-def test_drive_with_arbitrary_configuration_value_succeeds_or_is_rejected(judge, settings):
-    assert not judge(drive_case(settings)).shortcomings
+def test_drive_with_arbitrary_configuration_value_succeeds_or_is_rejected(check_outcome, settings):
+    assert not check_outcome(drive_case(settings)).violations
 
 
-@given(content=st.one_of(damaged_settings(specimens.ROBOT), damaged_trees(specimens.ROBOT)))
-def test_drive_with_damaged_robot_file_succeeds_or_is_rejected(judge, content):
+@given(content=st.one_of(damaged_settings(sample_files.ROBOT), damaged_trees(sample_files.ROBOT)))
+def test_drive_with_damaged_robot_file_succeeds_or_is_rejected(check_outcome, content):
     case = drive_case({"robot": {"parameters": "robot.yaml"}}, {"robot.yaml": content})
-    assert not judge(case).shortcomings
+    assert not check_outcome(case).violations

@@ -10,7 +10,7 @@ import pytest
 import recording_writers as writers
 import yaml
 from column_tables import TIME, Car
-from planted_faults import (
+from injected_faults import (
     QUATERNION,
     clockwise_from_north,
     scalar_first,
@@ -144,7 +144,7 @@ def test_relative_paths_in_written_config_refer_to_same_files(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("plant", "fault", "settings"),
+    ("inject", "fault", "settings"),
     [
         (
             lambda r, i: (scalar_first(r), i),
@@ -159,9 +159,9 @@ def test_relative_paths_in_written_config_refer_to_same_files(tmp_path):
     ],
 )
 def test_injected_fault_is_rejected_and_written_config_corrects_it(
-    tmp_path, plant, fault, settings
+    tmp_path, inject, fault, settings
 ):
-    drives.write_bag(tmp_path / "drive.bag", *plant(*drives.drive()))
+    drives.write_bag(tmp_path / "drive.bag", *inject(*drives.drive()))
     code, printed = check("drive.bag", "out:=out")
     assert code == 3
     rejected = printed.stdout.split("rejected until it is corrected:")[1]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from drive_recordings import drive
-from planted_faults import check, clockwise_from_north, constant, drop_columns, exchanged, scaled
+from injected_faults import check, clockwise_from_north, constant, drop_columns, exchanged, scaled
 from scipy.spatial.transform import Rotation
 from test_turned_sensors import PORTRAIT, turned
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from drive_recordings import drive as made_drive
-from planted_faults import (
-    PLANTED,
+from injected_faults import (
+    INJECTED_FAULTS,
     check,
     constant,
     drop_columns,
@@ -105,18 +105,18 @@ def test_reference_noise_is_not_reported_as_wheel_slip():
     assert names(check(noisy, imu)) == []
 
 
-def planted_cases():
+def injected_fault_cases():
     """Yield each injected fault on drive a and, in a slower test tier, on drive d."""
-    for planted in PLANTED:
-        yield pytest.param("a", planted)
-        tier = pytest.mark.gate if planted in MOTION_FAULTS else pytest.mark.thorough
-        yield pytest.param("d", planted, marks=tier)
+    for fault_name in INJECTED_FAULTS:
+        yield pytest.param("a", fault_name)
+        tier = pytest.mark.gate if fault_name in MOTION_FAULTS else pytest.mark.thorough
+        yield pytest.param("d", fault_name, marks=tier)
 
 
-@pytest.mark.parametrize("name, planted", planted_cases())
-def test_injected_fault_is_identified_and_corrected_by_proposed_settings(name, planted):
-    plant, fault = PLANTED[planted]
-    samples = plant(*beginning_of(name))
+@pytest.mark.parametrize("name, fault_name", injected_fault_cases())
+def test_injected_fault_is_identified_and_corrected_by_proposed_settings(name, fault_name):
+    inject, fault = INJECTED_FAULTS[fault_name]
+    samples = inject(*beginning_of(name))
     result = check(*samples)
     (finding,) = [finding for finding in result.findings if fault in finding.fault]
     assert finding.evidence

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from drive_recordings import IMU_RATE, drive
-from planted_faults import (
+from injected_faults import (
     check,
     clockwise_from_north,
     constant,
@@ -108,13 +108,13 @@ def up_after(turn, settings):
 @pytest.mark.parametrize("turn", [ANY, OTHER, READING], ids=["any", "other", "reading"])
 def test_mounting_rotation_about_several_axes_is_estimated(recording, turn, imu):
     reference, straight = recording()
-    planted = imu(turned(straight, turn))
-    result = check(reference, planted)
+    rotated_imu = imu(turned(straight, turn))
+    result = check(reference, rotated_imu)
     assert [finding.fault for finding in result.findings] == [faults.MOUNTING]
     settings = settings_of(result)
     assert up_after(turn, settings) > np.cos(ANGLE)
     changes = {key: float(value) for key, value in settings.items()}
-    assert not check(reference, planted, **changes).findings
+    assert not check(reference, rotated_imu, **changes).findings
 
 
 def test_rotated_sensor_axes_do_not_change_correct_orientation():
@@ -153,7 +153,7 @@ def test_inverted_accelerometer_is_detected_from_phone_orientation(recording, tu
 
 
 @pytest.mark.parametrize(
-    "plant",
+    "inject",
     [
         lambda ref, imu: (ref, bare(ios(imu))),
         lambda ref, imu: (ref, opposite_roll(ios(imu))),
@@ -165,9 +165,9 @@ def test_inverted_accelerometer_is_detected_from_phone_orientation(recording, tu
     ids=["bare", "opposite roll", "inverse", "gyroscope", "reference", "reference, bare"],
 )
 @pytest.mark.parametrize("turn", [PORTRAIT, READING], ids=["up", "reading"])
-def test_ambiguous_vertical_is_reported_without_proposed_settings(turn, plant):
+def test_ambiguous_vertical_is_reported_without_proposed_settings(turn, inject):
     reference, straight = drive()
-    reference, imu = plant(reference, turned(straight, turn))
+    reference, imu = inject(reference, turned(straight, turn))
     (finding,) = check(reference, imu).findings
     assert finding.fault == faults.AMBIGUOUS_VERTICAL
     assert not finding.settings
@@ -245,7 +245,9 @@ def test_reference_with_horizontal_z_axis_is_reported_without_proposed_settings(
     lying = with_columns(bare(straight), **dict(zip(ACCEL, forces.T)))
     result = check(drop_path(reference), lying)
     (finding,) = result.findings
-    assert finding.fault == faults.AMBIGUOUS_VERTICAL and finding.is_critical and not finding.settings
+    assert (
+        finding.fault == faults.AMBIGUOUS_VERTICAL and finding.is_critical and not finding.settings
+    )
     assert "its yaw is not a heading" in finding.sentence()
 
 

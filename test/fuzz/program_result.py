@@ -35,9 +35,9 @@ from writes import record_writes
 
 REJECTED = 2
 # Exit code of check_recording.py and allan_analysis.py for severe findings.
-GRAVE = 3
+CRITICAL_FINDING = 3
 
-DONE = (0, GRAVE)
+SUCCESS_CODES = (0, CRITICAL_FINDING)
 # Maximum message length in characters: long paths are shorter, copied inputs are longer.
 MAX_LINE_LENGTH = 2000
 
@@ -100,7 +100,7 @@ class Expected:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class ProgramResult:
     """Outcome of a program: exit code or negative signal number, output, violated requirements."""
 
     code: int
@@ -108,11 +108,11 @@ class Verdict:
     error: str = field(repr=False)
     cpu: float = field(repr=False)
     memory: int = field(repr=False)
-    shortcomings: tuple[str, ...] = field(repr=False)
+    violations: tuple[str, ...] = field(repr=False)
 
-    def with_shortcomings(self, *added) -> Verdict:
+    def with_violations(self, *added) -> ProgramResult:
         """Return a copy with additional violated requirements."""
-        return replace(self, shortcomings=(*self.shortcomings, *added))
+        return replace(self, violations=(*self.violations, *added))
 
     @property
     def last_line(self) -> str:
@@ -121,7 +121,7 @@ class Verdict:
         return lines[-1] if lines else ""
 
 
-def run_judged(program, folder, expected=None, limits=None, environment=None) -> Verdict:
+def run_and_check(program, folder, expected=None, limits=None, environment=None) -> ProgramResult:
     """Run a program in a folder with its inputs, and check its outcome.
 
     Parameters
@@ -139,50 +139,50 @@ def run_judged(program, folder, expected=None, limits=None, environment=None) ->
     """
     expected, limits, folder = expected or Expected(), limits or Limits(), Path(folder)
     # The oracle's files are next to the scratch folder, so they are not mistaken for outputs.
-    judge_folder = folder.with_name(f"{folder.name}.judge")
-    (judge_folder / "temporary").mkdir(parents=True)
+    work_folder = folder.with_name(f"{folder.name}.outcome")
+    (work_folder / "temporary").mkdir(parents=True)
     initial, surroundings = list_contents(folder), _list_surroundings(folder)
     token = secrets.token_hex(8)
-    variables = {**(environment or {}), _MARK: token, "TMPDIR": str(judge_folder / "temporary")}
+    variables = {**(environment or {}), _MARK: token, "TMPDIR": str(work_folder / "temporary")}
     sys.stdout.flush()
     sys.stderr.flush()
     pid = os.fork()
     if not pid:
-        _become_program(program, folder, judge_folder, limits, variables)
+        _become_program(program, folder, work_folder, limits, variables)
     status, usage, is_in_time = _wait(pid, limits.wall)
     left = _end_members(pid, f"{_MARK}={token}".encode())
     code = os.WEXITSTATUS(status) if os.WIFEXITED(status) else -os.WTERMSIG(status)
-    output, error = (_read_output(judge_folder / name) for name in ("output", "error"))
+    output, error = (_read_output(work_folder / name) for name in ("output", "error"))
     # The memory usage of a command includes that of this forked process, far below the limit.
     cpu, memory = usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024
-    verdict = Verdict(code, output, error, cpu, memory, ())
-    shortcomings = [f"leaves a process: {words}" for words in left.values()]
+    result = ProgramResult(code, output, error, cpu, memory, ())
+    violations = [f"leaves a process: {words}" for words in left.values()]
     if not is_in_time:
-        shortcomings.append(f"does not end within {limits.wall:g} s")
+        violations.append(f"does not end within {limits.wall:g} s")
     elif code not in expected.codes:
-        shortcomings.append(f"exit code {code}, expected one of {expected.codes}")
+        violations.append(f"exit code {code}, expected one of {expected.codes}")
     if cpu > limits.cpu:
-        shortcomings.append(f"uses {cpu:.0f} s of processor time")
+        violations.append(f"uses {cpu:.0f} s of processor time")
     if memory > limits.memory:
-        shortcomings.append(f"uses {memory / 2**20:.0f} MiB of memory")
-    shortcomings += output_shortcomings(verdict, expected)
+        violations.append(f"uses {memory / 2**20:.0f} MiB of memory")
+    violations += output_violations(result, expected)
     final = list_contents(folder)
-    shortcomings += changed_files(initial, final, expected.changed)
+    violations += changed_files(initial, final, expected.changed)
     new = [name for name in final if name not in initial]
     if expected.places is not None:
         away = (name for name in new if not is_below(name, expected.places))
-        shortcomings += [f"writes outside of the output: {name}" for name in away]
-    if code in DONE:
+        violations += [f"writes outside of the output: {name}" for name in away]
+    if code in SUCCESS_CODES:
         missing = (name for name in expected.results if not fnmatch.filter(final, name))
-        shortcomings += [f"exit code {code}, but there is no {name}" for name in missing]
-        shortcomings += incomplete_tables(folder, expected.tables)
-    shortcomings += unreadable_files(folder, new)
-    recorded = _read_output(judge_folder / "outside").splitlines()
+        violations += [f"exit code {code}, but there is no {name}" for name in missing]
+        violations += incomplete_tables(folder, expected.tables)
+    violations += unreadable_files(folder, new)
+    recorded = _read_output(work_folder / "outside").splitlines()
     outside = [*recorded, *sorted(_list_surroundings(folder) - surroundings)]
-    shortcomings += [f"writes outside of its folder: {name}" for name in dict.fromkeys(outside)]
-    temporary = sorted(path.name for path in (judge_folder / "temporary").iterdir())
-    shortcomings += [f"leaves temporary {name}" for name in temporary]
-    return verdict.with_shortcomings(*shortcomings)
+    violations += [f"writes outside of its folder: {name}" for name in dict.fromkeys(outside)]
+    temporary = sorted(path.name for path in (work_folder / "temporary").iterdir())
+    violations += [f"leaves temporary {name}" for name in temporary]
+    return result.with_violations(*violations)
 
 
 def _become_program(program, folder, aside, limits, variables):
@@ -275,49 +275,47 @@ def _list_surroundings(folder):
     return {str(path) for place in places for path in place.iterdir()}
 
 
-def output_shortcomings(verdict, expected) -> list[str]:
+def output_violations(result, expected) -> list[str]:
     """Return the violated requirements on the output, which depend on the exit code."""
     if expected.is_log:
-        verdict = replace(verdict, error=_COLOUR.sub("", verdict.error))
-        verdict = replace(verdict, output=_COLOUR.sub("", verdict.output))
-    lines = (verdict.output + verdict.error).split("\n")
+        result = replace(result, error=_COLOUR.sub("", result.error))
+        result = replace(result, output=_COLOUR.sub("", result.output))
+    lines = (result.output + result.error).split("\n")
     noise = [line.strip() for line in lines if _NOISE.search(line)]
-    shortcomings = [f"prints: {line[:200]}" for line in noise[:1]]
+    violations = [f"prints: {line[:200]}" for line in noise[:1]]
     # Terminals may interpret unprintable characters as commands.
     unprintable = [line for line in lines if not line.isprintable()]
-    shortcomings += [f"prints unprintable characters: {line[:200]!a}" for line in unprintable[:1]]
-    if verdict.code < 0:
-        return shortcomings  # terminated by a signal, so no message is required
+    violations += [f"prints unprintable characters: {line[:200]!a}" for line in unprintable[:1]]
+    if result.code < 0:
+        return violations  # terminated by a signal, so no message is required
     complaints = [
-        line
-        for line in verdict.error.splitlines()
-        if line.strip() and not line.startswith("note: ")
+        line for line in result.error.splitlines() if line.strip() and not line.startswith("note: ")
     ]
-    if verdict.code not in DONE:
+    if result.code not in SUCCESS_CODES:
         if len(complaints) != 1 and not expected.is_log:
-            shortcomings.append(f"prints {len(complaints)} messages, expected 1: {complaints[:3]}")
-        return shortcomings + _rejection_shortcomings(verdict.last_line, expected)
-    if not verdict.output.strip():
-        shortcomings.append(f"exit code {verdict.code} without output")
+            violations.append(f"prints {len(complaints)} messages, expected 1: {complaints[:3]}")
+        return violations + _rejection_violations(result.last_line, expected)
+    if not result.output.strip():
+        violations.append(f"exit code {result.code} without output")
     if complaints and not (expected.is_log or expected.has_remarks):
-        shortcomings.append(f"exit code {verdict.code} with a message: {complaints[0][:200]}")
+        violations.append(f"exit code {result.code} with a message: {complaints[0][:200]}")
     if _FAILURE.search(complaints[-1] if complaints else "") and not expected.is_log:
-        shortcomings.append(f"exit code {verdict.code} after a failure: {complaints[-1][:200]}")
-    unmatched = (pattern for pattern in expected.output if not re.search(pattern, verdict.output))
-    return shortcomings + [f"output without {pattern!r}" for pattern in unmatched]
+        violations.append(f"exit code {result.code} after a failure: {complaints[-1][:200]}")
+    unmatched = (pattern for pattern in expected.output if not re.search(pattern, result.output))
+    return violations + [f"output without {pattern!r}" for pattern in unmatched]
 
 
-def _rejection_shortcomings(line, expected) -> list[str]:
+def _rejection_violations(line, expected) -> list[str]:
     """Return the violated requirements on the last line of a program that rejects its input."""
-    shortcomings = []
+    violations = []
     if not re.search(r"\w \w", line):
-        shortcomings.append(f"last line is not a sentence: {line[:200]!r}")
+        violations.append(f"last line is not a sentence: {line[:200]!r}")
     if len(line) > MAX_LINE_LENGTH:
-        shortcomings.append(f"last line has {len(line)} characters: {line[:100]!r}")
+        violations.append(f"last line has {len(line)} characters: {line[:100]!r}")
     is_named = any(_is_named(name, line) for name in expected.names)
     if expected.names and not is_named and not _matches(expected.nameless, line):
-        shortcomings.append(f"last line names none of {', '.join(expected.names)}: {line[:200]!r}")
-    return shortcomings
+        violations.append(f"last line names none of {', '.join(expected.names)}: {line[:200]!r}")
+    return violations
 
 
 def _is_named(name, line) -> bool:

@@ -6,14 +6,14 @@ import shutil
 from pathlib import Path
 
 import targets
+from program_result import Limits, ProgramResult, run_and_check
 from reservations import reserved_port
 from strategies.values import EXECUTED
-from verdict import Limits, Verdict, run_judged
 
 DEFAULT_LIMITS = Limits()
 
 
-class Judge:
+class OutcomeChecker:
     """Test oracle, which keeps the files of the last failed case."""
 
     def __init__(self, base, limits=DEFAULT_LIMITS) -> None:
@@ -23,7 +23,7 @@ class Judge:
         self._kept_folder: Path | None = None
         targets.prepare()
 
-    def __call__(self, case, as_command=False) -> Verdict:
+    def __call__(self, case, as_command=False) -> ProgramResult:
         """Run a case and check its outcome.
 
         Parameters
@@ -35,7 +35,7 @@ class Judge:
 
         Returns
         -------
-        Verdict
+        ProgramResult
             Outcome of the program, with violated requirements.
         """
         self._number += 1
@@ -51,19 +51,19 @@ class Judge:
         expected = targets.with_results(case)
         with reserved_port() as port:
             environment = _ros_environment(folder, port) if as_command else {}
-            verdict = run_judged(program, folder, expected, self._limits, environment)
+            result = run_and_check(program, folder, expected, self._limits, environment)
         if any((parent / EXECUTED).exists() for parent in (folder, folder.parent)):
-            verdict = verdict.with_shortcomings("executes an input")
-        if not verdict.shortcomings:
+            result = result.with_violations("executes an input")
+        if not result.violations:
             shutil.rmtree(place)
-            return verdict
+            return result
         if self._kept_folder is not None:
             shutil.rmtree(self._kept_folder, ignore_errors=True)
         self._kept_folder = place
-        return verdict.with_shortcomings(f"in {folder}: {case.command_text()}")
+        return result.with_violations(f"in {folder}: {case.command_text()}")
 
 
 def _ros_environment(folder, port):
-    home = f"{folder}.judge/ros"
+    home = f"{folder}.outcome/ros"
     places = {"ROS_HOME": home, "ROS_LOG_DIR": f"{home}/log", "PWD": str(folder)}
     return {"ROS_MASTER_URI": f"http://127.0.0.1:{port}", **places}

@@ -128,7 +128,7 @@ _FAULTS_OF_BOTH = {
     "'s quaternion from world to body": (inverse, faults.QUATERNION_DIRECTION),
 }
 _FAULTS_OF_IMU = {
-    **{f"IMU{name}": planted for name, planted in _FAULTS_OF_BOTH.items()},
+    **{f"IMU{name}": injected for name, injected in _FAULTS_OF_BOTH.items()},
     "gyroscope in deg/s": (lambda s: scaled(s, GYRO, DEGREES), faults.DEGREES),
     "gyroscope converted to radians twice": (
         lambda s: scaled(s, GYRO, 1.0 / DEGREES),
@@ -153,7 +153,7 @@ _FAULTS_OF_IMU = {
     "IMU's clock one percent fast": (lambda s: shifted(s, 0.0, 0.01), faults.CLOCK_RATE),
 }
 _FAULTS_OF_REFERENCE = {
-    **{f"reference{name}": planted for name, planted in _FAULTS_OF_BOTH.items()},
+    **{f"reference{name}": injected for name, injected in _FAULTS_OF_BOTH.items()},
     "reference frozen": (lambda s: frozen(s, ("x", "y", *QUATERNION)), faults.FROZEN),
     "wheels spin": (
         lambda s: scaled_turns(s, lambda t: np.where((t // 7) % 2 == 0, 3.0, 1.0)),
@@ -169,7 +169,7 @@ _FAULTS_OF_REFERENCE = {
     ),
 }
 # Description -> function that injects the fault into reference and IMU, and the finding's name.
-PLANTED = {
+INJECTED_FAULTS = {
     **{n: (lambda ref, imu, p=p: (ref, p(imu)), fault) for n, (p, fault) in _FAULTS_OF_IMU.items()},
     **{
         n: (lambda ref, imu, p=p: (p(ref), imu), fault)

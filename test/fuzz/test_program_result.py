@@ -7,7 +7,7 @@ from dataclasses import replace
 import psutil
 import pytest
 from patience import wait_until
-from verdict import REJECTED, Expected, Limits, run_judged
+from program_result import REJECTED, Expected, Limits, run_and_check
 
 
 @pytest.fixture
@@ -22,12 +22,12 @@ def python(text):
     return [sys.executable, "-c", text]
 
 
-def shortcomings(program, scratch, **options):
-    return run_judged(program, scratch, **options).shortcomings
+def violations(program, scratch, **options):
+    return run_and_check(program, scratch, **options).violations
 
 
 @pytest.mark.parametrize(
-    "text, expected_shortcoming",
+    "text, expected_violation",
     [
         ("1 / 0", "exit code 1"),
         ("1 / 0", "prints: Traceback"),
@@ -60,10 +60,10 @@ def shortcomings(program, scratch, **options):
         ("open('../../x', 'w')", "writes outside of its folder: "),
     ],
 )
-def test_oracle_reports_violated_requirement(scratch, text, expected_shortcoming):
+def test_oracle_reports_violated_requirement(scratch, text, expected_violation):
     limits = Limits(cpu=1.0 if text.startswith("while") else Limits.cpu)
-    reported = shortcomings(python(text), scratch, limits=limits)
-    assert any(message.startswith(expected_shortcoming) for message in reported), reported
+    reported = violations(python(text), scratch, limits=limits)
+    assert any(message.startswith(expected_violation) for message in reported), reported
 
 
 @pytest.mark.parametrize(
@@ -80,20 +80,20 @@ def test_oracle_reports_violated_requirement(scratch, text, expected_shortcoming
 def test_oracle_requires_file_name_in_rejection(scratch, line, is_reported):
     expected = Expected((REJECTED,), names=("a.csv",), nameless=("^x: the format ",))
     text = f"import sys; print({line!r}, file=sys.stderr); sys.exit(2)"
-    reported = shortcomings(python(text), scratch, expected=expected)
+    reported = violations(python(text), scratch, expected=expected)
     assert bool(reported) == is_reported, reported
 
 
 def test_oracle_reports_excessive_memory(scratch):
     program = python("b = b'1' * 2**29; print('done')")
-    reported = shortcomings(program, scratch, limits=Limits(memory=2**29))
+    reported = violations(program, scratch, limits=Limits(memory=2**29))
     (message,) = (message for message in reported if message.endswith("MiB of memory"))
     # Linux includes the memory of the parent until exec, so the usage is at least 512 MiB.
     assert int(message.split()[1]) >= 512
 
 
 @pytest.mark.parametrize(
-    "expected, expected_shortcoming",
+    "expected, expected_violation",
     [
         (Expected(output=("200 samples",)), "output without '200 samples'"),
         (Expected(results=("out/*.csv",)), "exit code 0, but there is no out/*.csv"),
@@ -102,11 +102,11 @@ def test_oracle_reports_excessive_memory(scratch):
         (Expected(), None),
     ],
 )
-def test_oracle_reports_unmet_expectation(scratch, expected, expected_shortcoming):
+def test_oracle_reports_unmet_expectation(scratch, expected, expected_violation):
     text = "print('20 samples'); open('made', 'w').write('a\\n'); open('input', 'a').write('b\\n')"
     expected = replace(expected, changed=("input",))
-    reported = shortcomings(python(text), scratch, expected=expected)
-    assert reported == ((expected_shortcoming,) if expected_shortcoming else ())
+    reported = violations(python(text), scratch, expected=expected)
+    assert reported == ((expected_violation,) if expected_violation else ())
 
 
 def test_oracle_reports_file_written_outside_folder_by_function(scratch, tmp_path_factory):
@@ -118,12 +118,12 @@ def test_oracle_reports_file_written_outside_folder_by_function(scratch, tmp_pat
         print("done")
         return 0
 
-    assert shortcomings(write, scratch) == (f"writes outside of its folder: {other / 'away'}",)
+    assert violations(write, scratch) == (f"writes outside of its folder: {other / 'away'}",)
 
 
 def test_oracle_terminates_program_at_time_limit(scratch):
     os.mkfifo(scratch / "fifo")
-    reported = shortcomings(python("open('fifo')"), scratch, limits=Limits(wall=1.0))
+    reported = violations(python("open('fifo')"), scratch, limits=Limits(wall=1.0))
     assert reported == ("does not end within 1 s",)
 
 
@@ -131,7 +131,7 @@ def test_oracle_terminates_and_reports_remaining_process(scratch):
     seconds = f"{10_000 + os.getpid()}"  # a duration that identifies this process
     start = f"import subprocess; subprocess.Popen(['sleep', '{seconds}'], start_new_session=True)"
     start = f"print('done'); {start}"
-    assert shortcomings(python(start), scratch) == (f"leaves a process: sleep {seconds}",)
+    assert violations(python(start), scratch) == (f"leaves a process: sleep {seconds}",)
 
     def is_gone():
         running = [process.info["cmdline"] for process in psutil.process_iter(["cmdline"])]

@@ -38,7 +38,7 @@ REFERENCE_ONLY, IMU_ONLY = ("reference",), ("imu",)
 
 
 @dataclass(frozen=True)
-class Specimen:
+class SampleFile:
     """Valid sample file that the fuzzer damages.
 
     Parameters
@@ -56,15 +56,15 @@ class Specimen:
     name: str
     content: bytes
     separator: str = ""
-    serves: tuple[str, ...] = ("reference", "imu")
+    data_kinds: tuple[str, ...] = ("reference", "imu")
 
 
-def _make_specimen(write, name, separator="", serves=Specimen.serves):
+def _make_sample_file(write, name, separator="", data_kinds=SampleFile.data_kinds):
     """Return a sample file that is written by a function."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / name
         written = write(path) or path
-        return Specimen(name, Path(written).read_bytes(), separator, serves)
+        return SampleFile(name, Path(written).read_bytes(), separator, data_kinds)
 
 
 def written_files(write, name) -> dict[str, bytes]:
@@ -76,19 +76,19 @@ def written_files(write, name) -> dict[str, bytes]:
 
 
 @functools.lru_cache(maxsize=None)
-def recordings() -> tuple[Specimen, ...]:
+def recordings() -> tuple[SampleFile, ...]:
     """Return text recordings and bags of a drive with an IMU."""
     return (*_texts(), *_bags())
 
 
-def recording(name) -> Specimen:
+def recording(name) -> SampleFile:
     """Return the recording of the given name."""
-    return next(specimen for specimen in recordings() if specimen.name == name)
+    return next(sample_file for sample_file in recordings() if sample_file.name == name)
 
 
-def samples(specimen, kind) -> int:
+def samples(sample_file, kind) -> int:
     """Return the number of reference or IMU samples in a recording."""
-    is_fast = kind == "imu" and (not specimen.separator or specimen.serves == IMU_ONLY)
+    is_fast = kind == "imu" and (not sample_file.separator or sample_file.data_kinds == IMU_ONLY)
     return round(DURATION * RATES[is_fast])
 
 
@@ -127,17 +127,17 @@ def _texts():
 
     fixes = [writers.fix(*place) for place in places]
     return (
-        _make_specimen(table(own), "own.csv", ","),
-        _make_specimen(table({**own, "time": seconds - seconds[0]}), "from_zero.csv", ","),
-        _make_specimen(table(inertial), "imu.csv", ",", IMU_ONLY),
-        _make_specimen(table(car), "car.csv", ",", ()),
-        _make_specimen(table(car, ";"), "car_semicolon.csv", ";", ()),
-        _make_specimen(
+        _make_sample_file(table(own), "own.csv", ","),
+        _make_sample_file(table({**own, "time": seconds - seconds[0]}), "from_zero.csv", ","),
+        _make_sample_file(table(inertial), "imu.csv", ",", IMU_ONLY),
+        _make_sample_file(table(car), "car.csv", ",", ()),
+        _make_sample_file(table(car, ";"), "car_semicolon.csv", ";", ()),
+        _make_sample_file(
             table({**car, "t": (1e9 * car["t"]).astype(np.int64)}), "car_ns.csv", ",", ()
         ),
-        _make_specimen(echoed(fixes), "fixes.csv", ",", REFERENCE_ONLY),
-        _make_specimen(echoed(drive_topics()["/imu"]), "echoed.csv", ",", IMU_ONLY),
-        _make_specimen(lambda path: writers.write_tum(path, *poses), "a.tum", " "),
+        _make_sample_file(echoed(fixes), "fixes.csv", ",", REFERENCE_ONLY),
+        _make_sample_file(echoed(drive_topics()["/imu"]), "echoed.csv", ",", IMU_ONLY),
+        _make_sample_file(lambda path: writers.write_tum(path, *poses), "a.tum", " "),
     )
 
 
@@ -153,20 +153,22 @@ def _bags():
     ros1["small_chunks"] = {"chunk_size": 4096}
     return (
         *(
-            _make_specimen(
+            _make_sample_file(
                 functools.partial(writers.write_bag, topics=topics, **options), f"{name}.bag"
             )
             for name, options in ros1.items()
         ),
-        _make_specimen(db3, "drive.db3"),
-        _make_specimen(functools.partial(db3, compression="MESSAGE"), "packed.db3"),
-        _make_specimen(lambda path: writers.write_mcap(path, topics), "drive.mcap"),
-        _make_specimen(lambda path: writers.write_mcap(path, topics, chunked=False), "flat.mcap"),
+        _make_sample_file(db3, "drive.db3"),
+        _make_sample_file(functools.partial(db3, compression="MESSAGE"), "packed.db3"),
+        _make_sample_file(lambda path: writers.write_mcap(path, topics), "drive.mcap"),
+        _make_sample_file(
+            lambda path: writers.write_mcap(path, topics, chunked=False), "flat.mcap"
+        ),
     )
 
 
 @functools.lru_cache(maxsize=None)
-def logs() -> tuple[Specimen, ...]:
+def logs() -> tuple[SampleFile, ...]:
     """Return logs of autopilots, phones and GNSS receivers, and data files of other programs."""
     car = Car()
     rows = slice(0, 500, 2)
@@ -229,14 +231,14 @@ def logs() -> tuple[Specimen, ...]:
         "drive.jsonl": "\n".join(samples).encode(),
     }
     return (
-        *(Specimen(name, content) for name, content in contents.items()),
-        _make_specimen(functools.partial(tables.write_zip, tables=sensors), "drive.zip"),
-        _make_specimen(
+        *(SampleFile(name, content) for name, content in contents.items()),
+        _make_sample_file(functools.partial(tables.write_zip, tables=sensors), "drive.zip"),
+        _make_sample_file(
             lambda path: tables.write_xlsx(path, [columns, *zip(*columns.values())]), "a.xlsx"
         ),
-        _make_specimen(lambda path: io.savemat(path, plain), "a.mat"),
-        _make_specimen(functools.partial(_write_hdf5, columns=plain), "a.h5"),
-        _make_specimen(lambda path: pd.DataFrame(columns).to_parquet(path), "a.parquet"),
+        _make_sample_file(lambda path: io.savemat(path, plain), "a.mat"),
+        _make_sample_file(functools.partial(_write_hdf5, columns=plain), "a.h5"),
+        _make_sample_file(lambda path: pd.DataFrame(columns).to_parquet(path), "a.parquet"),
     )
 
 
@@ -247,14 +249,14 @@ def _write_hdf5(path, columns):
 
 
 @functools.lru_cache(maxsize=None)
-def recordings_at_rest() -> tuple[Specimen, ...]:
+def recordings_at_rest() -> tuple[SampleFile, ...]:
     """Return recordings of a stationary IMU."""
     specification = read_imu_specification("bno055")
 
     def make(name, kind, separator=""):
         blocks = record_at_rest(specification, 2000, 25.0, 1)
         covariances = specification.covariances(0.04, 80.0)
-        return _make_specimen(
+        return _make_sample_file(
             lambda path: write_imu_recording(path, blocks, covariances, kind), name, separator
         )
 
@@ -266,7 +268,7 @@ def recordings_at_rest() -> tuple[Specimen, ...]:
 
 
 @functools.lru_cache(maxsize=None)
-def parameters() -> tuple[tuple[str, Specimen], ...]:
+def parameters() -> tuple[tuple[str, SampleFile], ...]:
     """Return IMU parameter files with the names of their formats."""
     specification = read_imu_specification("bno055")
     files = []
@@ -276,9 +278,9 @@ def parameters() -> tuple[tuple[str, Specimen], ...]:
         else:
             time = 100.0 if "random_walk_time" in kind.options else None
             text = write_imu_parameters(specification, name, 100.0, WriteOptions(time)).text
-        files.append((name, Specimen(f"{name}.txt", text.encode())))
+        files.append((name, SampleFile(f"{name}.txt", text.encode())))
     files += [
-        ("specification", Specimen(path.name, path.read_bytes()))
+        ("specification", SampleFile(path.name, path.read_bytes()))
         for path in sorted((package_share() / "config" / "imus").glob("*.yaml"))
     ]
     return tuple(files)
@@ -327,28 +329,28 @@ JOINTS = "time,pan,tilt,roll\n" + "".join(
 
 
 @functools.lru_cache(maxsize=None)
-def flight() -> Specimen:
+def flight() -> SampleFile:
     """Return a recorded flight: a turn of six seconds."""
     table = truth_table(circling(6.0, latitude=47.0, longitude=8.5, height=500.0, rate=20.0))
-    return Specimen("flight.csv", table.to_csv().encode(), ",", ())
+    return SampleFile("flight.csv", table.to_csv().encode(), ",", ())
 
 
 @functools.lru_cache(maxsize=None)
-def result() -> tuple[Specimen, ...]:
+def result() -> tuple[SampleFile, ...]:
     """Return the result files of an experiment except the figures."""
     with tempfile.TemporaryDirectory() as output:
         folder = create_result_folder(output, "drive", "ideal", datetime(2019, 5, 16, 17, 42))
         description = RunDescription({"seed": 5}, {"wall_time_s": 1.0}, {"imu_simulated": 3001})
         write_results(folder, make_tables(12.0), None, description)
         return tuple(
-            Specimen(path.name, path.read_bytes(), "," if path.suffix == ".csv" else "")
+            SampleFile(path.name, path.read_bytes(), "," if path.suffix == ".csv" else "")
             for path in sorted(folder.folder.iterdir())
             if path.suffix != ".png"
         )
 
 
 @functools.lru_cache(maxsize=None)
-def ros2_folder(mcap=False) -> tuple[Specimen, ...]:
+def ros2_folder(mcap=False) -> tuple[SampleFile, ...]:
     """Return the files of a ROS 2 bag folder."""
     with tempfile.TemporaryDirectory() as place:
         folder = Path(writers.write_ros2_bag(Path(place) / "drive", drive_topics()))
@@ -358,10 +360,10 @@ def ros2_folder(mcap=False) -> tuple[Specimen, ...]:
             metadata = (folder / "metadata.yaml").read_text()
             metadata = metadata.replace("drive.db3", "drive.mcap").replace("sqlite3", "mcap")
             (folder / "metadata.yaml").write_text(metadata)
-        return tuple(Specimen(path.name, path.read_bytes()) for path in sorted(folder.iterdir()))
+        return tuple(SampleFile(path.name, path.read_bytes()) for path in sorted(folder.iterdir()))
 
 
 @functools.lru_cache(maxsize=None)
-def packed(specimen) -> Specimen:
+def packed(sample_file) -> SampleFile:
     """Return a sample file, compressed with gzip."""
-    return Specimen(f"{specimen.name}.gz", gzip.compress(specimen.content, mtime=0))
+    return SampleFile(f"{sample_file.name}.gz", gzip.compress(sample_file.content, mtime=0))

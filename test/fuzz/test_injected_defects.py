@@ -9,13 +9,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import specimens
+import sample_files
 import test_hostile_parameters
 import test_hostile_recordings
 import test_hostile_results
 import test_hostile_settings
-from judge import Judge
-from verdict import Limits
+from outcome_checker import OutcomeChecker
+from program_result import Limits
 
 from imu_simulation_framework.core import errors, programs, settings, whole_files
 from imu_simulation_framework.recordings import quantities, reading
@@ -157,29 +157,31 @@ DEFECTS = {
 
 
 @pytest.fixture(scope="module", autouse=True)
-def specimens_without_defects():
+def sample_files_without_defects():
     """Create and cache the sample files before a defect is injected."""
     for make in (
-        specimens.recordings,
-        specimens.logs,
-        specimens.recordings_at_rest,
-        specimens.result,
+        sample_files.recordings,
+        sample_files.logs,
+        sample_files.recordings_at_rest,
+        sample_files.result,
     ):
         make()
-    specimens.parameters()
+    sample_files.parameters()
 
 
 @pytest.mark.parametrize(
-    "plant, test",
+    "inject, test",
     [
-        pytest.param(plant, test, id=f"{plant.__name__}-{test.__name__}")
-        for plant, tests in DEFECTS.items()
+        pytest.param(inject, test, id=f"{inject.__name__}-{test.__name__}")
+        for inject, tests in DEFECTS.items()
         for test in tests
     ],
 )
-def test_injected_defect_violates_property(plant, test, monkeypatch, tmp_path):
+def test_injected_defect_violates_property(inject, test, monkeypatch, tmp_path):
     # A recording is normally read within a second of processor time.
-    judge = Judge(tmp_path, Limits(cpu=1.0) if plant is endless_loop else Limits())
-    plant(monkeypatch)
+    check_outcome = OutcomeChecker(
+        tmp_path, Limits(cpu=1.0) if inject is endless_loop else Limits()
+    )
+    inject(monkeypatch)
     with pytest.raises(AssertionError):
-        test(judge=judge)
+        test(check_outcome=check_outcome)
