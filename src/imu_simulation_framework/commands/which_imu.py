@@ -35,9 +35,9 @@ def run(options):
     named = [imu_options.choose_imu(imu) for imu in options.imu or imu_options.bundled_parts()]
     format = "csv" if options.table == "terminal" else options.table
     if options.out is not None:
-        inputs = [*chosen.files, *(file for imu in named for file in imu.files)]
-        written = f"{NAME}.{table_text.ENDINGS[format]}"
-        command_line.results_folder(options.out, [written], inputs)
+        inputs = [*chosen_motion.files, *(file for imu in named for file in imu.files)]
+        file_name = f"{NAME}.{table_text.ENDINGS[format]}"
+        command_line.results_folder(options.out, [file_name], inputs)
     imus = {
         imu.name: _comparable_specification(imu_options.choose_unit(imu, options)) for imu in named
     }

@@ -475,7 +475,7 @@ def on_earth(
 
     The flat world becomes the horizontal plane at a place, with x to the east and y to the north.
     The angular velocity includes the Earth's rotation, and gravity is the normal gravity there.
-    Stops can be inserted into the motion, see :meth:`.Operation.moved`.
+    Stops can be inserted into the motion, see :meth:`.Operation.insert_stops`.
     :meth:`EarthMotion.local` is the inverse conversion.
 
     Parameters

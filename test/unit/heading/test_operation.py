@@ -270,7 +270,7 @@ def test_stops_contained_in_motion_are_detected():
 @pytest.mark.parametrize("driven", [isf.straight(80.0, rate=RATE), isf.rounds(3, radius=4.0)])
 def test_stop_removes_earth_rate_from_heading(driven):
     operation = isf.Operation(standstill=0.0, stops="every 30s for 4s")
-    motion = operation.moved(isf.on_earth(driven.resampled(RATE), 50.0))
+    motion = operation.insert_stops(isf.on_earth(driven.resampled(RATE), 50.0))
     # The gyroscope measures the Earth's rate about the vertical until the first stop has lasted for
     # min_stop. Then the heading is held, and the mean rate of the stop is subtracted. East turns
     # against the ground by the transport rate (Groves, equation 5.44).
@@ -291,8 +291,8 @@ def test_stop_removes_earth_rate_from_heading(driven):
     modelled = model.mean_by_source()["Earth's turning"].to_numpy()
     # The error without the Earth's rotation is that of the filter's tilt in curves.
     simulated, tilt = (
-        errors_of_runs(imu, moved, operation, 1)[0]
-        for moved in (motion, operation.moved(driven.resampled(RATE)))
+        errors_of_runs(imu, motion_with_stops, operation, 1)[0]
+        for motion_with_stops in (motion, operation.insert_stops(driven.resampled(RATE)))
     )
     tolerance = vertical_rate * 2.0 / RATE  # two samples
     np.testing.assert_allclose(-modelled, expected[:: int(RATE)], atol=tolerance)
@@ -305,8 +305,8 @@ def test_stop_removes_earth_rate_from_heading(driven):
 @pytest.mark.parametrize("driven", [isf.mowing(4, 20.0, 2.0), isf.rounds(2, radius=3.0)])
 def test_stops_on_earth_are_those_of_flat_world(driven):
     operation = isf.Operation(stops="every 20s for 3s")
-    motion = operation.moved(isf.on_earth(driven, 50.0))
-    expected = isf.on_earth(operation.moved(driven), 50.0)
+    motion = operation.insert_stops(isf.on_earth(driven, 50.0))
+    expected = isf.on_earth(operation.insert_stops(driven), 50.0)
     assert operation.standstills(motion) == operation.standstills(expected)
     tolerances = {"position": 1e-8, "velocity": 1e-12, "angular_velocity": 1e-12}
     require_same_motion(motion, expected, **tolerances, orientation=1e-12, specific_force=1e-10)
@@ -314,7 +314,7 @@ def test_stops_on_earth_are_those_of_flat_world(driven):
 
 def test_stops_in_flight_are_rejected():
     with pytest.raises(MotionError, match="flight"):
-        isf.Operation(stops="every 20s for 3s").moved(isf.circling(60.0, 50.0))
+        isf.Operation(stops="every 20s for 3s").insert_stops(isf.circling(60.0, 50.0))
 
 
 @pytest.mark.parametrize(

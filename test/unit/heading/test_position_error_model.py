@@ -182,7 +182,7 @@ MOTIONS = {
 )
 def test_position_model_matches_simulated_gyroscopes_and_odometers(name, stops):
     operation = isf.Operation(standstill=10.0, stops=stops)
-    motion = operation.moved(MOTIONS[name])
+    motion = operation.insert_stops(MOTIONS[name])
     model = position_error_model(IMU, motion, DeadReckoning(WHEELS), 0.5, operation)
     gyroscopes = imu_model(operated(IMU, operation, motion), motion.period, 1)
     truth = imu_truth(motion, speed=True)
