@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from typing import Iterator, Mapping
+from typing import Any, Iterator, Mapping
 
 import pandas as pd
 
@@ -182,7 +182,7 @@ class _Ranking(pd.DataFrame):
     def _constructor(self) -> type[pd.DataFrame]:
         return _Ranking
 
-    def __getitem__(self, key):
+    def __getitem__(self, key: Any) -> Any:
         if isinstance(key, str) and key in _DEPRECATED_COLUMNS:
             message = f"column {key} is deprecated, use {_DEPRECATED_COLUMNS[key]}"
             warnings.warn(message, DeprecationWarning, stacklevel=2)
