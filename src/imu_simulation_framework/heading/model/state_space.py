@@ -205,14 +205,14 @@ class _RunSampler:
         """Simulate errors (RUNS_AT_ONCE, n), of which only the rows of requested runs are valid."""
         self._fill(seed, runs, first)
         size, steps = len(self._design), STEPS_AT_ONCE
-        state = np.zeros((RUNS_AT_ONCE, size))
+        states = np.zeros((self._blocks + 1, RUNS_AT_ONCE, size))
         total = np.zeros((RUNS_AT_ONCE, self._blocks, steps + size))
         errors = np.zeros((RUNS_AT_ONCE, self._samples))
         for stream, drawn, lifted in zip(self._streams, self._drawn, self._lifted):
             numbers = drawn[:, :-1]
             if stream.root is not None:
                 initial_count = len(stream.initial)
-                state += numbers[:, :initial_count] @ stream.initial
+                states[0] += numbers[:, :initial_count] @ stream.initial
                 # Each run is a separate product, since multithreaded BLAS would be slower.
                 block_size = stream.root.shape[1] * steps
                 total += numbers[:, initial_count:].reshape(RUNS_AT_ONCE, -1, block_size) @ lifted
@@ -222,13 +222,13 @@ class _RunSampler:
                 errors += np.cumsum(numbers * stream.walk, axis=1)
             else:
                 errors += stream.yaw_noise * numbers
-        errors[:, 0] += state @ self._design
-        states = np.empty((self._blocks, RUNS_AT_ONCE, size))
-        for block in range(self._blocks):
-            states[block] = state
-            state = state @ self._block_transition.T
-            state += total[:, block, steps:]
-        yaw_errors = total[:, :, :steps] + np.moveaxis(states @ self._output_of_state, 0, 1)
+        errors[:, 0] += states[0] @ self._design
+        # The matrices are small, so that dot, with less overhead than matmul, is faster.
+        innovations = np.ascontiguousarray(np.moveaxis(total[:, :, steps:], 1, 0))
+        for state, next_state, innovation in zip(states, states[1:], innovations):
+            np.dot(state, self._block_transition.T, out=next_state)
+            next_state += innovation
+        yaw_errors = total[:, :, :steps] + np.moveaxis(states[:-1] @ self._output_of_state, 0, 1)
         errors[:, 1:] += yaw_errors.reshape(RUNS_AT_ONCE, -1)[:, : self._samples - 1]
         return errors
 

@@ -29,7 +29,7 @@ def run_seed(seed, run: int) -> np.random.SeedSequence:
     -------
     numpy.random.SeedSequence
     """
-    return child_seed(_sequence(seed), run)
+    return child_seed(seed, run)
 
 
 def child_seed(seed, index: int) -> np.random.SeedSequence:
@@ -46,7 +46,8 @@ def child_seed(seed, index: int) -> np.random.SeedSequence:
     -------
     numpy.random.SeedSequence
     """
-    seed = _sequence(seed)
+    if not isinstance(seed, np.random.SeedSequence):
+        return np.random.SeedSequence(seed, spawn_key=(index,))
     return np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, index))
 
 
@@ -65,10 +66,6 @@ def child_generator(seed, index: int) -> np.random.Generator:
     numpy.random.Generator
     """
     return np.random.default_rng(child_seed(seed, index))
-
-
-def _sequence(seed):
-    return seed if isinstance(seed, np.random.SeedSequence) else np.random.SeedSequence(seed)
 
 
 class ParallelNormals:
