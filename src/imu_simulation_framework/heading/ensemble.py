@@ -375,12 +375,13 @@ def reduce_runs(time, errors, keep: int = 0) -> Reduction:
         frequency, density = np.empty(0), np.empty((len(errors), 0))
     else:
         frequency, density = logarithmic_average(spectrum, BANDS_PER_DECADE)
+    statistics = curve_statistics(time, errors, spectrum=spectrum)
     return Reduction(
         time,
         Moments.of(errors),
         places,
         count_values(errors[:, places]),
-        {name: v.astype(np.float32) for name, v in curve_statistics(time, errors).items()},
+        {name: values.astype(np.float32) for name, values in statistics.items()},
         frequency,
         Moments.of(density),
         errors[:keep].astype(np.float32),

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from ...core.error_statistics import edge_samples
-from ...core.signals import logarithmic_average, power_spectral_density
+from ...core.signals import Spectrum, logarithmic_average, power_spectral_density
 from .blocks import ensemble_blocks
 
 STATISTICS = {
@@ -25,7 +27,12 @@ PSD = "psd "
 _BANDS_PER_DECADE = 1
 
 
-def curve_statistics(time: np.ndarray, errors: np.ndarray, final_window: float = 3.0) -> dict:
+def curve_statistics(
+    time: np.ndarray,
+    errors: np.ndarray,
+    final_window: float = 3.0,
+    spectrum: Spectrum | None = None,
+) -> dict:
     """Compute the statistics by which yaw error curves are tested.
 
     ``final``, ``maximum``, ``rms`` and ``drift`` are defined as in :class:`.ErrorStatistics`, with
@@ -40,6 +47,8 @@ def curve_statistics(time: np.ndarray, errors: np.ndarray, final_window: float =
         Errors in any unit, shape (curves, samples).
     final_window : float, optional
         Length of the window at the end, whose median is the final value [s].
+    spectrum : Spectrum, optional
+        Power spectral densities of the errors, if they are already known.
 
     Returns
     -------
@@ -48,12 +57,20 @@ def curve_statistics(time: np.ndarray, errors: np.ndarray, final_window: float =
         Hz.
     """
     time, errors = np.asarray(time, dtype=float), np.asarray(errors)
-    parts = [_statistics(time, errors[rows], final_window) for rows in ensemble_blocks(errors)]
+    parts = []
+    for rows in ensemble_blocks(errors):
+        block = errors[rows].astype(float)
+        if spectrum is None:
+            block_spectrum = power_spectral_density(time, block)
+        else:
+            block_spectrum = replace(spectrum, density=spectrum.density[rows])
+        parts.append(_statistics(time, block, final_window, block_spectrum))
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 
-def _statistics(time: np.ndarray, errors: np.ndarray, final_window: float) -> dict[str, np.ndarray]:
-    errors = errors.astype(float)
+def _statistics(
+    time: np.ndarray, errors: np.ndarray, final_window: float, spectrum: Spectrum | None
+) -> dict[str, np.ndarray]:
     centred = time - np.mean(time)
     mean = np.mean(errors, axis=1, keepdims=True)
     final = errors[:, -edge_samples(time, final_window, is_end=True) :]
@@ -63,7 +80,6 @@ def _statistics(time: np.ndarray, errors: np.ndarray, final_window: float) -> di
         "rms": np.sqrt(np.mean(errors**2, axis=1)),
         "drift": 60.0 * ((errors - mean) @ centred) / (centred @ centred),
     }
-    spectrum = power_spectral_density(time, errors)
     if spectrum is None:
         return statistics
     frequency, density = logarithmic_average(spectrum, _BANDS_PER_DECADE)
