@@ -83,13 +83,13 @@ def main():
     ]
     per_sample = sum(numbers_per_sample(noise) for noise in noises)
     sensor.errors(0, 1)
-    # The durations include the computation of a chunk's statistics.
-    for name, drawing, numbers, runs, bound in (
-        ("sensor", sensor, 3 * per_sample * len(motion), 8, 1.6),
-        ("linear model", linear, model.numbers_per_run, 1024, 1.2),
+    # Whole chunks are drawn, since the durations include the statistics and the file of a chunk.
+    for name, drawing, numbers, bound in (
+        ("sensor", sensor, 3 * per_sample * len(motion), 1.6),
+        ("linear model", linear, model.numbers_per_run, 1.2),
     ):
-        draw = partial(draw_chunk, drawing, "", 0, runs, 0, versions())
-        add_cost(measurements, name, draw, runs * numbers, bound)
+        draw = partial(draw_chunk, drawing, "", 0, drawing.chunk, 0, versions())
+        add_cost(measurements, name, draw, drawing.chunk * numbers, bound)
     add_cost(
         measurements, "realisations", lambda: model.realisations(REALISATIONS),
         REALISATIONS * model.numbers_per_run, 1.3,
