@@ -198,8 +198,9 @@ def smooth_plane(fixes, noise, left_out=None, model=None, densities=None) -> lis
     columns: Any = ((None if part is None else part[:, axis] for part in parts) for axis in (0, 1))
     east, north = (Measurements(*column) for column in columns)
     posterior = model.posterior(east, densities)
-    same = posterior if fixes.is_isotropic else None
-    return [model.smooth(east, densities, posterior), model.smooth(north, densities, same)]
+    if fixes.is_isotropic:
+        return model.smooth_axes([east, north], densities, posterior)
+    return [model.smooth(east, densities, posterior), model.smooth(north, densities)]
 
 
 def motion_model(fixes, noise) -> MotionModel:

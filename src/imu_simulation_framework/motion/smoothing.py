@@ -251,6 +251,10 @@ class MotionModel:
         self.steps = steps = np.diff(self.times)
         self._size = 4 if slow_time > 0.0 else 2
         self.position_steps = np.clip(np.searchsorted(self.times, times), 1, len(steps)) - 1
+        # Indices of the first position in each step, if there is no step without a position.
+        starts = np.searchsorted(self.position_steps, np.arange(len(steps)))
+        is_filled = np.array_equal(self.position_steps[starts % len(times)], np.arange(len(steps)))
+        self._first_positions = starts if is_filled else None
         step = steps[self.position_steps]
         self._shares = s = (times - self.times[self.position_steps]) / step
         self._state_weights = (
@@ -391,80 +395,112 @@ class MotionModel:
         ValueError
             The measurements do not determine a motion that can be computed.
         """
+        posterior = posterior or self.posterior(measurements, acceleration_density)
+        (motion,) = self.smooth_axes([measurements], acceleration_density, posterior)
+        return motion
+
+    def smooth_axes(self, axes, acceleration_density, posterior) -> list[SmoothMotion]:
+        """Estimate the smoothed motions along several axes whose errors have the same variances.
+
+        Parameters
+        ----------
+        axes : sequence of Measurements
+            Measurements along each axis, as in :meth:`smooth`.
+        acceleration_density : float or ndarray, shape (k - 1,)
+            Density of the white noise that drives the velocity, constant or for each step
+            [m/s^2/sqrt(Hz)].
+        posterior : Posterior
+            Result of :meth:`posterior` for the same variances and density.
+
+        Returns
+        -------
+        list of SmoothMotion
+            Motion along each axis.
+
+        Raises
+        ------
+        ValueError
+            The measurements do not determine a motion that can be computed.
+        """
         from scipy.linalg import cho_solve_banded
 
-        posterior = posterior or self.posterior(measurements, acceleration_density)
         rows, variances = posterior.rows, posterior.variances
         count, size, times = len(self.times), self._size, self.position_times
+        measured = np.array([measurements.positions for measurements in axes])
         # Subtracting a line, which fits the motion model exactly, preserves numerical precision.
-        first, last = measurements.positions[[0, -1]]
+        first, last = measured[:, [0]], measured[:, [-1]]
         slope = (last - first) / (times[-1] - times[0])
-        positions = measurements.positions - first - slope * (times - times[0])
+        positions = measured - first - slope * (times - times[0])
         right = self._weighted_positions(rows, positions, 1.0 / variances)
-        if measurements.velocities is not None:
-            velocity_weights = 1.0 / measurements.velocity_variances
-            velocities = np.where(velocity_weights > 0.0, measurements.velocities - slope, 0.0)
-            right[self.velocities_at, 1] += velocity_weights * velocities
-        states = cho_solve_banded((posterior.factor, True), right.ravel(), check_finite=False)
-        states = states.reshape(count, size)
+        velocity_variances = axes[0].velocity_variances
+        if velocity_variances is not None:
+            velocity_weights = 1.0 / velocity_variances
+            velocities = np.array([measurements.velocities for measurements in axes]) - slope
+            velocities = np.where(velocity_weights > 0.0, velocities, 0.0)
+            right[:, self.velocities_at, 1] += velocity_weights * velocities
+        right = right.reshape(len(axes), -1).T
+        states = cho_solve_banded((posterior.factor, True), right, check_finite=False)
+        states = states.T.reshape(len(axes), count, size)
 
         # The quadratic form is computed as a sum over squared residuals, which avoids cancellation.
-        deviance = posterior.log_determinants
-        x, v = states[:, 0], states[:, 1]
+        x, v = states[..., 0], states[..., 1]
         jump = np.diff(v)
-        offset = np.diff(x) - self.steps * (v[1:] + v[:-1]) / 2.0
+        offset = np.diff(x) - self.steps * (v[:, 1:] + v[:, :-1]) / 2.0
         squares = (12.0 * offset**2 / self.steps**2 + jump**2) / self.steps
-        deviance += np.sum(squares / np.square(acceleration_density))
-        pairs = np.hstack([states[:-1], states[1:]])[self.position_steps]
-        white = residuals = positions - np.sum(rows * pairs, axis=1)
+        deviance = np.sum(squares / np.square(acceleration_density), axis=-1)
+        deviance += posterior.log_determinants
+        pairs = np.concatenate([states[:, :-1], states[:, 1:]], axis=-1)[:, self.position_steps]
+        products = rows * pairs
+        white = residuals = positions - np.sum(products, axis=-1)
         if self.slow_time > 0.0:
-            residuals = white + np.sum((rows * pairs)[:, [2, size + 2]], axis=1)
-            deviance += self._slow_exponent(states[:, 2], states[:, 3])
-        deviance += np.sum(white**2 / variances)
-        if measurements.velocities is not None:
-            velocity_residuals = velocities - v[self.velocities_at]
-            deviance += np.sum(velocity_weights * velocity_residuals**2)
-        if not np.isfinite(deviance):
+            residuals = white + np.sum(products[..., [2, size + 2]], axis=-1)
+            deviance += self._slow_exponent(states[..., 2], states[..., 3])
+        deviance += np.sum(white**2 / variances, axis=-1)
+        if velocity_variances is not None:
+            velocity_residuals = velocities - v[:, self.velocities_at]
+            deviance += np.sum(velocity_weights * velocity_residuals**2, axis=-1)
+        if not np.isfinite(deviance).all():
             raise ValueError("the measurements do not determine a motion")
-        return SmoothMotion(
-            x + first + slope * (self.times - times[0]),
-            v + slope,
-            residuals,
-            white,
-            squares,
-            float(deviance),
-            posterior,
-        )
+        x, v = x + first + slope * (self.times - times[0]), v + slope
+        parts = zip(x, v, residuals, white, squares, deviance.tolist())
+        return [SmoothMotion(*part, posterior) for part in parts]
 
     def _add_positions(self, band, rows, weights):
         """Add the information from positions with weights (n,) to a precision matrix, in place."""
         size, steps = self._size, len(self.steps)
-        for index, a in enumerate(self._informed):
-            weighted = weights * rows[:, a]
-            for b in self._informed[: index + 1]:
-                begin, column = divmod(b, size)
-                step_sums = self._sum_by_step(weighted * rows[:, b])
-                band[a - b, begin : begin + steps, column] += step_sums
+        informed = np.ascontiguousarray(rows.T[self._informed])
+        later, earlier = np.tril_indices(len(informed))
+        step_sums = self._sum_by_step((weights * informed)[later] * informed[earlier])
+        for a, b, values in zip(later, earlier, step_sums):
+            a, b = self._informed[a], self._informed[b]
+            begin, column = divmod(b, size)
+            band[a - b, begin : begin + steps, column] += values
 
     def _weighted_positions(self, rows, positions, weights):
-        """Compute the contribution of positions (n,) to the equations' right-hand side, (k, s)."""
-        right, steps = np.zeros((len(self.times), self._size)), len(self.steps)
-        for a in self._informed:
+        """Compute the contribution of positions (m, n) to the right-hand side, (m, k, s)."""
+        steps = len(self.steps)
+        right = np.zeros((len(positions), len(self.times), self._size))
+        weighted = weights * rows.T[self._informed]
+        step_sums = self._sum_by_step(weighted * positions[:, np.newaxis])
+        for index, a in enumerate(self._informed):
             later, state = divmod(a, self._size)
-            step_sums = self._sum_by_step(weights * rows[:, a] * positions)
-            right[later : later + steps, state] += step_sums
+            right[:, later : later + steps, state] += step_sums[:, index]
         return right
 
     def _sum_by_step(self, values):
-        """Sum values that belong to the n positions over each step, (k - 1,)."""
-        return np.bincount(self.position_steps, values, minlength=len(self.steps))
+        """Sum values (..., n) that belong to the n positions over each step, (..., k - 1)."""
+        if self._first_positions is not None:
+            return np.add.reduceat(values, self._first_positions, axis=-1)
+        steps, flat = len(self.steps), values.reshape(-1, values.shape[-1])
+        sums = [np.bincount(self.position_steps, row, minlength=steps) for row in flat]
+        return np.reshape(sums, (*values.shape[:-1], steps))
 
     def _slow_exponent(self, error, rate):
         (a, b, c), ((f, g), (h, k)) = self._slow_innovation, self._decay
-        first = error[1:] - f * error[:-1] - g * rate[:-1]
-        second = rate[1:] - h * error[:-1] - k * rate[:-1]
-        inner = np.sum(a * first**2 + 2.0 * b * first * second + c * second**2)
-        return inner + error[0] ** 2 + rate[0] ** 2
+        first = error[:, 1:] - f * error[:, :-1] - g * rate[:, :-1]
+        second = rate[:, 1:] - h * error[:, :-1] - k * rate[:, :-1]
+        inner = np.sum(a * first**2 + 2.0 * b * first * second + c * second**2, axis=-1)
+        return inner + error[:, 0] ** 2 + rate[:, 0] ** 2
 
 
 def bridge_variance(share):
