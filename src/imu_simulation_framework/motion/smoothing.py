@@ -257,18 +257,22 @@ class MotionModel:
         self._first_positions = starts if is_filled else None
         step = steps[self.position_steps]
         self._shares = s = (times - self.times[self.position_steps]) / step
-        self._state_weights = (
+        state_weights = (
             (1.0 - s) ** 2 * (1.0 + 2.0 * s),
             step * s * (1.0 - s) ** 2,
             s**2 * (3.0 - 2.0 * s),
             -step * s**2 * (1.0 - s),
         )
         size = self._size
-        weights = dict(zip((0, 1, size, size + 1), self._state_weights))
+        weights = dict(zip((0, 1, size, size + 1), state_weights))
         if slow_time > 0.0:
             weights.update({2: 1.0 - s, size + 2: s})
         # Indices of the states, at both ends of a step, on which positions within the step depend.
         self._informed = [state for state in sorted(weights) if weights[state].any()]
+        self._informed_pairs = np.tril_indices(len(self._informed))
+        self._rows = np.zeros((len(times), 2 * size))
+        for state in (0, 1, size, size + 1):
+            self._rows[:, state] = weights[state]
         # Variance of an integrated Wiener process within a step, given its states at both ends.
         self._bridge = (step * s * (1.0 - s)) ** 3 / 3.0
         self._motion = self._motion_precision(1.0)
@@ -346,9 +350,8 @@ class MotionModel:
 
         count, size = len(self.times), self._size
         intensity = np.square(acceleration_density)
-        rows = np.zeros((len(self.position_times), 2 * size))
-        rows[:, 0], rows[:, 1], rows[:, size], rows[:, size + 1] = self._state_weights
-        intensities = np.broadcast_to(intensity, len(self.steps))
+        rows = self._rows.copy()
+        intensities = np.full(len(self.steps), intensity)
         variances = measurements.variances + intensities[self.position_steps] * self._bridge
 
         band = (
@@ -439,13 +442,15 @@ class MotionModel:
             velocities = np.where(velocity_weights > 0.0, velocities, 0.0)
             right[:, self.velocities_at, 1] += velocity_weights * velocities
         right = right.reshape(len(axes), -1).T
-        states = cho_solve_banded((posterior.factor, True), right, check_finite=False)
+        states = cho_solve_banded(
+            (posterior.factor, True), right, overwrite_b=True, check_finite=False
+        )
         states = states.T.reshape(len(axes), count, size)
 
         # The quadratic form is computed as a sum over squared residuals, which avoids cancellation.
         x, v = states[..., 0], states[..., 1]
-        jump = np.diff(v)
-        offset = np.diff(x) - self.steps * (v[:, 1:] + v[:, :-1]) / 2.0
+        jump = v[:, 1:] - v[:, :-1]
+        offset = x[:, 1:] - x[:, :-1] - self.steps * (v[:, 1:] + v[:, :-1]) / 2.0
         squares = (12.0 * offset**2 / self.steps**2 + jump**2) / self.steps
         deviance = np.sum(squares / np.square(acceleration_density), axis=-1)
         deviance += posterior.log_determinants
@@ -469,9 +474,9 @@ class MotionModel:
         """Add the information from positions with weights (n,) to a precision matrix, in place."""
         size, steps = self._size, len(self.steps)
         informed = np.ascontiguousarray(rows.T[self._informed])
-        later, earlier = np.tril_indices(len(informed))
+        later, earlier = self._informed_pairs
         step_sums = self._sum_by_step((weights * informed)[later] * informed[earlier])
-        for a, b, values in zip(later, earlier, step_sums):
+        for a, b, values in zip(later.tolist(), earlier.tolist(), step_sums):
             a, b = self._informed[a], self._informed[b]
             begin, column = divmod(b, size)
             band[a - b, begin : begin + steps, column] += values
