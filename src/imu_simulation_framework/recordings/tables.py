@@ -184,7 +184,9 @@ def recorded_tables(
     if len(filled) == 1 and not named:
         return RecordedTables(str(path), filled, frame, named=False)
     for name, table in filled.items():
-        cells = table.cells.rename(columns=lambda column, name=name: f"{name}{SIGN}{column}")
+        cells = table.cells.rename(
+            columns=lambda column, name=name: f"{name}{SIGN}{column}", copy=False
+        )
         namesakes = {
             f"{name}{SIGN}{first}": [f"{name}{SIGN}{other}" for other in others]
             for first, others in table.namesakes.items()

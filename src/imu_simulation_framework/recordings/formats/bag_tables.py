@@ -6,7 +6,9 @@ a field of the message, such as ``/vectornav.YawPitchRoll.x``, its stamp, such a
 a fixed size become columns, whereas texts and arrays of a variable size are ignored.
 """
 
+import collections
 import functools
+import itertools
 import operator
 
 import numpy as np
@@ -17,12 +19,14 @@ from ...core.errors import RecordingError
 from ...core.sentences import escape_unprintable, join_names
 from ...core.stamps import NANOSECONDS
 from ..file_access import storage_files, versions_of
+from ..growing_arrays import GrowingArray
 from ..tables import RecordedTables, recorded_tables
 from .bag import DAMAGE
 from .written_bags import opened_bag
 
 _LARGEST_ARRAY = 9  # elements of a 3 x 3 matrix; the 36 elements of a pose covariance are ignored
 _LARGEST_MESSAGE = 4096  # size limit [bytes]: an Odometry message has 700, images have more
+_MESSAGES_AT_ONCE = 10_000  # a decoded message needs 20 times the memory of its numbers
 _TIMES = ("builtin_interfaces/msg/Time", "builtin_interfaces/msg/Duration")
 
 
@@ -122,30 +126,42 @@ def _fields(store, kind, prefix=""):
 @functools.lru_cache(maxsize=16)
 def _table(path, topic, _):
     """Return the table of a topic; raise KeyError or TypesysError if its structure is unknown."""
-    rows, receipts = [], []
+    columns: dict[str, GrowingArray] = collections.defaultdict(GrowingArray)
     with opened_bag(path) as bag:
         connection = next(c for c in bag.connections if escape_unprintable(c.topic) == topic)
         kind, store = connection.msgtype, _store(bag, connection)
         fields = _fields(store, kind)
-        get = [operator.attrgetter(name) for name in fields]
         read = store.deserialize_cdr if bag.ros2 else store.deserialize_ros1
-        for message in bag.messages(topic):
-            try:
-                decoded = read(message.data, kind)
-            except DAMAGE:
-                raise RecordingError(
-                    f"{path}, topic {topic}: message {len(rows) + 1} does not have the "
-                    f"structure of {kind} that the bag defines"
-                ) from None
-            rows.append([part(decoded) for part in get])
-            receipts.append(message.receipt)
-    columns = {"receipt": np.array(receipts, dtype=np.int64)}
-    for (name, size), values in zip(fields.items(), zip(*rows)):
+        messages = bag.messages(topic)
+        for first in itertools.count(1, _MESSAGES_AT_ONCE):
+            block = list(itertools.islice(messages, _MESSAGES_AT_ONCE))
+            if not block:
+                break
+            decoded = []
+            for message in block:
+                try:
+                    decoded.append(read(message.data, kind))
+                except DAMAGE:
+                    raise RecordingError(
+                        f"{path}, topic {topic}: message {first + len(decoded)} does not have the "
+                        f"structure of {kind} that the bag defines"
+                    ) from None
+            receipts = [message.receipt for message in block]
+            columns["receipt"].extend(np.array(receipts, dtype=np.int64))
+            for name, values in _columns(fields, decoded):
+                columns[name].extend(values)
+    arrays = {name: column.finish() for name, column in columns.items()}
+    return pd.DataFrame(arrays, copy=False)
+
+
+def _columns(fields, messages):
+    """Yield the name and the values of each column of decoded messages."""
+    for name, size in fields.items():
+        values = list(map(operator.attrgetter(name), messages))
         if size < 0:
-            columns[name] = np.array([time.sec * NANOSECONDS + time.nanosec for time in values])
+            yield name, np.array([time.sec * NANOSECONDS + time.nanosec for time in values])
         elif size:
             array = np.stack(values)
-            columns.update({f"{name}[{k}]": array[:, k] for k in range(size)})
+            yield from ((f"{name}[{k}]", array[:, k]) for k in range(size))
         else:
-            columns[name] = np.array(values)
-    return pd.DataFrame(columns)
+            yield name, np.array(values)
