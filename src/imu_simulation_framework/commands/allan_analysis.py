@@ -26,6 +26,8 @@ from ..core.stamps import StampLimits
 from ..core.whole_files import write_whole
 from ..recordings.at_rest import read_at_rest
 from ..recordings.frames import ImuConventions
+from ..recordings.memory import MemoryNeed, estimate_memory
+from ..recordings.messages import IMU_TYPES
 from .command_line import (
     columns_by_name,
     named_column,
@@ -38,6 +40,7 @@ LEAVES_THE_BAND = 3
 """Exit code if the identified model does not fit the measured Allan deviation."""
 _MAX_DUPLICATES = 0.1  # fraction of duplicate stamps above which the time resolution is too low
 REPORT = "allan_analysis.html"
+_MEMORY = MemoryNeed(fixed=180e6, per_sample=55.0, per_column=0.0)
 _DRIFT_TIMES = (60.0, 600.0, 3600.0)  # s, times after which the heading drift is reported
 
 
@@ -65,6 +68,8 @@ def run(options):
     recordings, sentences, topics = [], [], []
     axes = None
     for path in options.recordings:
+        for remark in estimate_memory(path, _MEMORY, [IMU_TYPES], options.topic):
+            print(remark, flush=True)
         # The progress bar counts uncompressed bytes, whose number is unknown for a .gz file.
         is_plain = os.path.isfile(path) and not path.endswith(".gz")
         size = os.path.getsize(path) if is_plain else None

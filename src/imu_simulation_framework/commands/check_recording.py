@@ -23,6 +23,8 @@ from ..recordings.evidence import collect_evidence
 from ..recordings.formats.contents import list_contents
 from ..recordings.frames import conventional_imu
 from ..recordings.imu import mask_unknown_parts
+from ..recordings.memory import MemoryNeed, estimate_memory
+from ..recordings.messages import IMU_TYPES, REFERENCE_TYPES
 from ..recordings.plausibility.check import NO_IMU
 from ..recordings.plausibility.findings import NOT_INDEPENDENT, TOO_FAST
 from ..recordings.plausibility.relation import gyro_heading, imu_heading, reference_heading
@@ -32,6 +34,8 @@ from ..report.figure import Figure
 from ..report.page import Page, Section
 from . import recording_options
 from .command_line import write_report
+
+_MEMORY = MemoryNeed(fixed=250e6, per_sample=22.0, per_column=8.8)
 
 
 def run(options):
@@ -49,6 +53,9 @@ def run(options):
     """
     config = options.config or package_share() / "config.ini"
     settings = recording_options.parse_settings(options.setting)
+    for path in filter(None, (options.recording, options.imu)):
+        for remark in estimate_memory(path, _MEMORY, [IMU_TYPES, REFERENCE_TYPES]):
+            print(remark, flush=True)
     setup = set_up(config, options.recording or "", options.imu or "", settings, options.layout)
     check = check_experiment(setup.load())
     if check.lacks_imu:

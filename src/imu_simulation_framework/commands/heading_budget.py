@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from .. import __version__
 from ..core.errors import ConfigurationError, prefix_errors
+from ..core.memory import describe_memory
 from ..core.progress import progress_bar
 from ..core.whole_files import write_whole
 from ..heading import budget_tables
@@ -53,6 +54,8 @@ from . import command_line, imu_options, motion_options
 from .parsers.heading_budget import NAME
 
 MAX_STEPS = 4000
+# Memory of the libraries and of each step of a motion [bytes], from drives of one and three hours.
+_FIXED_MEMORY, _MEMORY_PER_STEP = 216e6, 930.0
 
 
 class _Task(NamedTuple):
@@ -76,7 +79,9 @@ def run(options):
     out = _results_folder(options, task.chosen, sensors)
     adjusted = [_adjusted(placed.imu, options) for placed in sensors]
     title = _title(task)
-    remarks = (f"note: {remark}" for remark in task.chosen.remarks)
+    remarks = [f"note: {remark}" for remark in task.chosen.remarks]
+    steps = len(task.budget.driven.time)
+    remarks += describe_memory(task.chosen.name, steps, _FIXED_MEMORY + _MEMORY_PER_STEP * steps)
     # The title is printed first, since the budgets take several seconds.
     print(title, *remarks, sep="\n", flush=True)
     budgets = _budgets(options, task, sensors, adjusted)

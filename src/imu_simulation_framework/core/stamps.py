@@ -452,8 +452,8 @@ def packet_size(times) -> int:
         Number of samples per packet; 1 if samples arrive individually.
     """
     steps = np.diff(np.asarray(times, dtype=float))
-    finite = np.isfinite(steps)
-    steps = steps if finite.all() else steps[finite]
+    if not np.isfinite(steps).all():
+        steps = steps[np.isfinite(steps)]
     if len(steps) < 2 * _MIN_PACKETS:
         return 1
     # Steps between packets are longer than the mean, because steps within packets are nearly zero.

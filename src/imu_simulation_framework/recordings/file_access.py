@@ -507,6 +507,61 @@ def unpacked(path):
         yield plain
 
 
+def is_compressed(path) -> bool:
+    """Return whether a file is compressed with gzip.
+
+    Parameters
+    ----------
+    path : path-like
+        File or folder.
+
+    Returns
+    -------
+    bool
+        False for a folder.
+
+    Raises
+    ------
+    RecordingError
+        The file cannot be read.
+    """
+    if os.path.isdir(path):
+        return False
+    with _opened(path) as (_, packed):
+        return packed
+
+
+_RATIO_SAMPLE = 2**20  # bytes of compressed data from which the compression ratio is estimated
+
+
+def uncompressed_size(path) -> float:
+    """Estimate the size of a file after decompression from the beginning of the file.
+
+    Parameters
+    ----------
+    path : path-like
+        The recording.
+
+    Returns
+    -------
+    float
+        Size [bytes]; exact if the file is not compressed.
+
+    Raises
+    ------
+    RecordingError
+        The file cannot be read.
+    """
+    size = os.path.getsize(path)
+    if not is_compressed(path):
+        return size
+    with _reading(path), open_regular(path) as file:
+        packed = file.read(_RATIO_SAMPLE)
+        unpacker = zlib.decompressobj(wbits=_GZIP)
+        unpacked_length = len(unpacker.decompress(packed, RATIO_LIMIT * len(packed)))
+    return size * unpacked_length / len(packed)
+
+
 def unpacked_blocks(path):
     """Yield the decompressed content of a file in blocks, within the limits of :func:`limited`.
 

@@ -35,7 +35,7 @@ _MAX_LEAN = np.radians(30.0)  # largest tilt of gravity from the z axis; slopes 
 _MIN_GRAVITY = 5.0  # m/s^2; an IMU with a smaller mean specific force subtracts gravity
 _LEVEL_TIME = 0.5  # s, initial interval over which the accelerometer is averaged for levelling
 _MAX_GRID = 3.0  # largest number of grid steps per sample
-_INTERPOLATED_AT_ONCE = 2**16  # number of orientations that are interpolated at a time
+_SAMPLES_AT_ONCE = 2**16  # number of samples that are processed at a time, which limits memory
 
 
 def imu_table(
@@ -360,8 +360,8 @@ def fused_angles(times, gyro, accel, output: OutputSpecification):
 def _interpolated_angles(grid, quaternions, times) -> np.ndarray:
     """Interpolate orientations to other times, in blocks that limit the memory."""
     angles = np.empty((len(times), 3))
-    for first in range(0, len(times), _INTERPOLATED_AT_ONCE):
-        block = slice(first, first + _INTERPOLATED_AT_ONCE)
+    for first in range(0, len(times), _SAMPLES_AT_ONCE):
+        block = slice(first, first + _SAMPLES_AT_ONCE)
         # The interval before the first time is included, so that blocks do not change the result.
         start = max(0, np.searchsorted(grid, times[block][0]) - 1)
         stop = np.searchsorted(grid, times[block][-1]) + 1
@@ -473,10 +473,12 @@ def _fusion_filter(output: OutputSpecification, period: float):
 
 
 def _median_length(samples, names, order) -> float:
-    lengths = np.zeros(len(order))
-    for name in names:
-        lengths += np.square(samples.columns[name][order])
-    return float(np.median(np.sqrt(lengths, out=lengths), overwrite_input=True))
+    lengths = np.empty(len(order))
+    for first in range(0, len(order), _SAMPLES_AT_ONCE):
+        rows = order[first : first + _SAMPLES_AT_ONCE]
+        squares = sum(np.square(samples.columns[name][rows]) for name in names)
+        lengths[first : first + _SAMPLES_AT_ONCE] = np.sqrt(squares)
+    return float(np.median(lengths, overwrite_input=True))
 
 
 def _computed_orientation(table, conventions, report) -> np.ndarray:

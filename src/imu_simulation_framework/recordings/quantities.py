@@ -336,12 +336,14 @@ def _placed(samples, purpose):
 
 
 def _samples(path, table, parsed, timed):
-    values, conventions = {"stamp": np.full(len(table.lines), np.nan)}, {}
+    values, conventions = {}, {}
+    times = [column for column in parsed if column.quantity.name == "time"]
+    if times and timed:
+        values["stamp"] = column_maps.read_times(table, times[-1])
+    else:
+        values["stamp"] = np.full(len(table.lines), np.nan)
     stated_units = {}
-    for column in parsed:
-        if column.quantity.name == "time":
-            values["stamp"] = column_maps.read_times(table, column) if timed else values["stamp"]
-            continue
+    for column in (column for column in parsed if column not in times):
         target = column.quantity.target
         values[target] = _convert_to_si(table, column)
         if column.yaw_convention:
