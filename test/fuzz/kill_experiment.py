@@ -52,7 +52,8 @@ STARTING = "Failed to import the site module"
 HALF_WRITTEN = (".part", ".active", ".tmp")
 INTERRUPTED = ("interrupted: ", "run_experiment.py: terminated by SIG")
 # Exit code -> prefixes of the last line. Only signals to the launcher cause codes 130 and 143.
-ENDS = {0: ("results: ",), 1: ("the experiment ended early: ",), 130: INTERRUPTED, 143: INTERRUPTED}
+FAILED = ("the experiment ended early: ", "the experiment failed after the drive: ")
+ENDS = {0: ("results: ",), 1: FAILED, 130: INTERRUPTED, 143: INTERRUPTED}
 
 
 @dataclass(frozen=True)

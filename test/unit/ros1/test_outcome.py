@@ -46,6 +46,7 @@ def test_experiment_with_incomplete_summary_fails(outcome, completed, node, code
 def test_experiment_fails_if_saving_node_fails(outcome, name, code):
     done = outcome(True, node=name, codes={**ALL_WELL, name: code})
     assert done.exit_code() == 1
+    assert done.final_message().startswith("the experiment failed after the drive: ")
     assert done.final_message().endswith("the results may be incomplete")
 
 
@@ -54,7 +55,8 @@ def test_failure_after_drive_is_reported_with_remedy(outcome, tmp_path):
     done = outcome(True, node="path_follower", codes=codes, failure="a figure:\n the disk is full")
     assert done.exit_code() == 1
     assert done.final_message() == (
-        "the experiment ended early: path_follower exited with code 1: a figure: the disk is full"
+        "the experiment failed after the drive: path_follower exited with code 1: a figure: the "
+        "disk is full"
     )
     (tmp_path / "run_ground_truth.samples").touch()
     done = outcome(node="result_comparison", codes={"result_comparison": -9})

@@ -195,8 +195,9 @@ class Outcome:
             # If a node was killed, its recorded samples remain, but there are no tables.
             reason += "; offline_result_comparison.py creates results from the recorded samples"
         elif self.completed:
-            reason += ", after the end of the drive; the results may be incomplete"
-        return " ".join(f"the experiment ended early: {reason}".split())
+            reason += "; the results may be incomplete"
+        outcome = "failed after the drive" if self.completed else "ended early"
+        return " ".join(f"the experiment {outcome}: {reason}".split())
 
 
 def _ended(code) -> str:
@@ -537,7 +538,7 @@ def _code_of(process):
 
 
 def report(outcome: Outcome) -> int:
-    """Print the results and, in the last line, why the experiment ended early.
+    """Print the results and, in the last line, why the experiment failed.
 
     Parameters
     ----------
