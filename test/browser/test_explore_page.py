@@ -221,8 +221,8 @@ def test_invalid_input_shows_one_message_until_it_is_corrected(desktop, address)
         written(desktop, name, value)
         waited(
             desktop,
-            lambda _, said=sentence: said in text(desktop, "mistake")
-            and bool(said) == bool(text(desktop, "mistake")),
+            lambda _, message=sentence: message in text(desktop, "mistake")
+            and bool(message) == bool(text(desktop, "mistake")),
         )
         assert "Traceback" not in desktop.page_source
     for query, sentence in (
@@ -259,8 +259,8 @@ def test_uploaded_recording_is_used_as_drive_or_rejected(desktop, address, tmp_p
     assert text(desktop, "budget-command").startswith("heading_budget.py mine.csv --imu bno055 ")
     recorded = isf.read_motion(good, rate=20.0)
     seconds = math.floor(recorded.duration + 1e-6)
-    wanted = answer_of_model("bno055", recorded, isf.Operation(), seconds / 100.0)
-    assert text(desktop, "nearly-all-0") == f"{wanted:.3g} deg"
+    expected = answer_of_model("bno055", recorded, isf.Operation(), seconds / 100.0)
+    assert text(desktop, "nearly-all-0") == f"{expected:.3g} deg"
 
 
 def test_request_with_foreign_host_name_is_rejected(address):

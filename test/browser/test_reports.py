@@ -203,9 +203,9 @@ def test_dragging_zooms_or_pans_figure_and_button_resets_it(desktop, reports):
     before = axis(desktop, plot)
     hold = ActionChains(desktop).move_to_element(panel).click_and_hold()
     hold.move_by_offset(100, 0).release().perform()
-    moved = axis(desktop, plot)
-    assert moved[0] < before[0]
-    assert moved[1] - moved[0] == pytest.approx(before[1] - before[0])
+    panned_axis = axis(desktop, plot)
+    assert panned_axis[0] < before[0]
+    assert panned_axis[1] - panned_axis[0] == pytest.approx(before[1] - before[0])
 
 
 def test_printed_report_shows_collapsed_sections_and_fits_paper_width(desktop, reports):

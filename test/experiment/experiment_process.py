@@ -129,11 +129,11 @@ class ExperimentProcess:
         self._reader.start()
 
     def _environment(self):
-        own = environment_of(self.directory, self._master_uri)
+        environment = environment_of(self.directory, self._master_uri)
         inherited = {
             name: text for name, text in os.environ.items() if name not in DROPPED_VARIABLES
         }
-        return {**inherited, **own, MASTER_MARK: self._mark, "PYTHONUNBUFFERED": "1"}
+        return {**inherited, **environment, MASTER_MARK: self._mark, "PYTHONUNBUFFERED": "1"}
 
     def _read(self):
         for line in self._process.stdout:
@@ -278,8 +278,8 @@ class ExperimentProcess:
 def environment_of(directory, master_uri):
     """Return environment variables for a ROS master, and for a ROS home below the directory."""
     home = f"{directory}/ros"
-    own = {"ROS_MASTER_URI": master_uri, "ROS_IP": "127.0.0.1", "PWD": str(directory)}
-    return {**own, "ROS_HOME": home, "ROS_LOG_DIR": f"{home}/log"}
+    variables = {"ROS_MASTER_URI": master_uri, "ROS_IP": "127.0.0.1", "PWD": str(directory)}
+    return {**variables, "ROS_HOME": home, "ROS_LOG_DIR": f"{home}/log"}
 
 
 def find_program(name) -> str:

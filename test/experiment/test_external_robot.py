@@ -48,8 +48,8 @@ def test_external_robot_follows_path_and_drift_of_its_imu_is_in_summary(master):
     np.testing.assert_allclose(np.diff(truth.index), ODOMETRY_PERIOD, atol=1e-9)
     np.testing.assert_allclose(np.diff(imu.index), PERIOD, atol=1e-9)
     # Speed and yaw rate are in body axes, independent of the rotation of the world frame.
-    moved = np.hypot(truth["x"].diff(), truth["y"].diff()).sum()
-    assert (truth["v"].abs() * ODOMETRY_PERIOD).sum() == pytest.approx(moved, rel=0.01)
+    travelled_distance = np.hypot(truth["x"].diff(), truth["y"].diff()).sum()
+    assert (truth["v"].abs() * ODOMETRY_PERIOD).sum() == pytest.approx(travelled_distance, rel=0.01)
     # The drift is exact, because ground truth and IMU have the same clock.
     error = np.interp(truth.index, imu.index, imu["yaw"]) - truth["yaw"]
     slope = np.polyfit(truth.index, error, 1)[0]

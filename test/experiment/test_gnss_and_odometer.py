@@ -69,8 +69,8 @@ def test_recorded_fixes_can_be_read_as_reference(result):
     }
     for axis, place in antenna.items():
         # The positions are relative to the first fix, so they include its error.
-        moved = reference.table[axis] - reference.table[axis].iloc[0] - place + place[0]
-        assert np.sqrt(np.mean(moved**2)) < 0.05
+        expected = reference.table[axis] - reference.table[axis].iloc[0] - place + place[0]
+        assert np.sqrt(np.mean(expected**2)) < 0.05
 
 
 def test_fix_table_matches_fixes_in_bag(result, bag):

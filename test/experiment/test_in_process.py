@@ -73,8 +73,8 @@ def test_each_controller_completes_drive_with_different_wheel_commands(controlle
     assert tables.ground_truth.index[-1] == 8.0
     assert rms(tables.control_error["distance_error"]) < 0.15
     assert rms(tables.control_error["yaw_error"]) < np.radians(2.0)
-    same = tables.wheel_velocities.equals(default_drive.wheel_velocities)
-    assert same is (controller == isf.load_configuration().control.controller)
+    is_equal = tables.wheel_velocities.equals(default_drive.wheel_velocities)
+    assert is_equal is (controller == isf.load_configuration().control.controller)
 
 
 @pytest.mark.parametrize(

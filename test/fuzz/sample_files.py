@@ -106,7 +106,7 @@ def _texts():
     reference, imu = _drive()
     seconds, x, y = (reference.columns[name] for name in ("stamp", "x", "y"))
     yaw = drive_recordings.yaw_at(seconds - drive_recordings.START)
-    own = {"time": seconds, "x": x, "y": y, "yaw": yaw}
+    package_columns = {"time": seconds, "x": x, "y": y, "yaw": yaw}
     inertial = {"time": imu.columns["stamp"], **imu.columns}
     del inertial["stamp"]
     driven = Car()
@@ -127,8 +127,10 @@ def _texts():
 
     fixes = [writers.fix(*place) for place in places]
     return (
-        _make_sample_file(table(own), "own.csv", ","),
-        _make_sample_file(table({**own, "time": seconds - seconds[0]}), "from_zero.csv", ","),
+        _make_sample_file(table(package_columns), "own.csv", ","),
+        _make_sample_file(
+            table({**package_columns, "time": seconds - seconds[0]}), "from_zero.csv", ","
+        ),
         _make_sample_file(table(inertial), "imu.csv", ",", IMU_ONLY),
         _make_sample_file(table(car), "car.csv", ",", ()),
         _make_sample_file(table(car, ";"), "car_semicolon.csv", ";", ()),

@@ -71,8 +71,10 @@ def udp_flights(draw):
         place = draw(st.integers(0, len(packets) - 1))
         damaged = damaged_bytes(packets[place]).map(lambda packet: [packet[:60_000]])
         foreign = st.binary(max_size=500).map(lambda packet, place=place: [packet, packets[place]])
-        moved = st.sampled_from(packets).map(lambda packet: [packet])
-        packets[place : place + 1] = draw(st.one_of(damaged, foreign, moved, st.just([]))) or [b""]
+        replayed = st.sampled_from(packets).map(lambda packet: [packet])
+        packets[place : place + 1] = draw(st.one_of(damaged, foreign, replayed, st.just([]))) or [
+            b""
+        ]
     content = json.dumps([packet.hex() for packet in packets]).encode()
     return Case("udp", ("packets.json",), {"packets.json": content}, Expected(names=("UDP port",)))
 

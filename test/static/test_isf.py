@@ -21,12 +21,12 @@ def test_isf_lists_all_programs_grouped_by_task(repository, capsys):
         for package in (isf.__package__, f"{isf.__package__}.parsers"):
             assert importlib.util.find_spec(f"{package}.{name}"), f"{package}.{name}"
     usage = isf.usage()
-    own = (repository / "run").read_text(encoding="utf-8")
+    run_script = (repository / "run").read_text(encoding="utf-8")
     for job, programs in isf.JOBS.items():
-        assert f"\n{job}\n" in usage and f"\n{job}\n" in own
+        assert f"\n{job}\n" in usage and f"\n{job}\n" in run_script
         for name, text in programs.items():
             assert f"  {name:27} {text}" in usage
-            assert f"  {name + '.py':29} {text}" in own
+            assert f"  {name + '.py':29} {text}" in run_script
     assert isf.main([]) == 0 and isf.usage() in capsys.readouterr().out
     assert isf.main(["--version"]) == 0
     assert capsys.readouterr().out.startswith("isf 0.")

@@ -61,8 +61,10 @@ def test_topic_and_service_descriptions_cover_names_and_types_of_package(reposit
     not_of_experiment = {topics.DIAGNOSTICS, topics.GROUND_TRUTH_IMU, topics.GROUND_TRUTH_ORIGIN}
     assert known - not_of_experiment <= names
     types = {kind for interface in described for kind in interface.type.split(", ")}
-    own = {path.stem for path in [*repository.glob("msg/*.msg"), *repository.glob("srv/*.srv")]}
-    assert own <= types
+    message_types = {
+        path.stem for path in [*repository.glob("msg/*.msg"), *repository.glob("srv/*.srv")]
+    }
+    assert message_types <= types
 
 
 def test_colours_and_topics_are_defined_only_in_their_modules(repository):

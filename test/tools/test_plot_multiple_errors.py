@@ -20,10 +20,10 @@ def output(tmp_path_factory):
     first = make_tables(30.0)
     for seed in (1, 2, 3):
         other = make_tables(30.0, seed)
-        own = dataclasses.replace(
+        comparison = dataclasses.replace(
             first, imu_simulated=other.imu_simulated, ground_truth=other.ground_truth
         )
-        write_result(output, "drive_a", seed=seed, tables=own)
+        write_result(output, "drive_a", seed=seed, tables=comparison)
     write_result(output, "drive_b", seed=7, duration=45.0)
     return output
 

@@ -100,9 +100,9 @@ def test_distance_control_reduces_distance_error_and_increases_yaw_error(short_d
 
 def test_figures_with_identical_content_are_drawn_once_in_selected_format(tmp_path):
     reference, imu = write_drive(replace(with_laps(get_drive("a"), 1), seed=9), tmp_path)
-    own = ("--drive", "A", reference, imu)
+    drive_options = ("--drive", "A", reference, imu)
     form = ("--formats", "svg", "--table", "csv", "markdown")
-    table, _ = make_figures("--figures", "4.4", "4.2", *form, *own)
+    table, _ = make_figures("--figures", "4.4", "4.2", *form, *drive_options)
     assert list(table["figure"]) == ["4.2, 4.4"]
     assert Path("thesis/figure_4_02_4_04.svg").exists()
     assert "| 4.2, 4.4 |" in Path("thesis/figures.md").read_text(encoding="utf-8")

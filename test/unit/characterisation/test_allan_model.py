@@ -160,14 +160,14 @@ def test_decimation_changes_allan_variance_by_less_than_its_standard_error():
     # The signal is longer than one processing block.
     signal = generator.standard_normal(1_200_000)
     factors = model.averaging_factors(len(signal))
-    ours = model.overlapping_allan_variance([signal], 100.0, factors)
+    computed = model.overlapping_allan_variance([signal], 100.0, factors)
     plain = allantools.oadev(signal, 100.0, "freq", factors / 100.0)[1] ** 2
     white = {"white_noise": 1.0 / factors}
     freedom = model.equivalent_degrees_of_freedom([len(signal)], factors, white)
     standard_errors = plain * np.sqrt(2.0 / freedom)
     short = factors < 256
-    np.testing.assert_allclose(ours[short], plain[short], rtol=1e-9)
-    assert np.all(np.abs(ours - plain) < 0.05 * standard_errors)
+    np.testing.assert_allclose(computed[short], plain[short], rtol=1e-9)
+    assert np.all(np.abs(computed - plain) < 0.05 * standard_errors)
 
 
 TAU = np.geomspace(0.01, 1000.0, 31)

@@ -148,11 +148,11 @@ def test_placement_errors_do_not_inflate_scale_factor_uncertainty(misalignment):
         )
         errors += [found.matrix[j][j].value - matrix[j, j] for j in range(3)]
         sigmas += [found.matrix[j][j].sigma for j in range(3)]
-    stated, scatter = (np.sqrt(np.mean(np.square(each))) for each in (sigmas, errors))
+    reported_std, scatter = (np.sqrt(np.mean(np.square(each))) for each in (sigmas, errors))
     # The error due to tilts is a sum of four squares, which has a kurtosis of 6. Clipping of
     # negative variances at zero increases the sigma of the scale factor by 10 % on average.
     error = 0.5 * np.sqrt((6.0 - 1.0) / (3 * runs))
-    assert 1.0 - 3.0 * error < stated / scatter < 1.1 + 3.0 * error
+    assert 1.0 - 3.0 * error < reported_std / scatter < 1.1 + 3.0 * error
 
 
 def test_axis_is_accepted_as_vertical_within_twenty_degrees():
@@ -207,8 +207,8 @@ def test_accelerometer_is_calibrated_from_gravity_in_arbitrary_orientations():
     sensor, times, values = free_record(3)
     rests = rest_times.find_rest(times, values, AXES, "free")
     noise = to_slow_noise(sensor.accelerometer)
-    given = {"noise": noise, "gravity": WORLD_GRAVITY}
-    found = calibrate_accelerometer_by_magnitude(times, values[:, 3:], rests, **given)
+    options = {"noise": noise, "gravity": WORLD_GRAVITY}
+    found = calibrate_accelerometer_by_magnitude(times, values[:, 3:], rests, **options)
     matrix = symmetric_part(sensor.accelerometer)
     expected = replace(sensor.accelerometer, scale_factor_and_misalignment=matrix)
     assert max(all_off(found, expected)) < FAR
@@ -270,7 +270,7 @@ def test_covariances_of_block_means_match_noise_processes():
 
     period, runs = 0.1, 4000
     begin, end = np.array([0.0, 5.0, 20.0]), np.array([5.0, 10.0, 40.0])
-    for process, wanted in (
+    for process, expected in (
         (BiasInstability((1.0, 1.0, 1.0), (0.1, 10_000.0), period, np.random.default_rng(1)), 1),
         (RandomWalk((1.0, 1.0, 1.0), period, np.random.default_rng(2)), 2),
     ):
@@ -279,7 +279,7 @@ def test_covariances_of_block_means_match_noise_processes():
             [samples[:, round(a / period) : round(b / period)].mean(axis=1)
              for a, b in zip(begin, end)]
         )  # fmt: skip
-        theory = unit_covariances(begin, end)[wanted]
+        theory = unit_covariances(begin, end)[expected]
         # Whitened with the theoretical covariance, the sample covariance is the identity matrix.
         white = solve_triangular(np.linalg.cholesky(theory), means.T, lower=True)
         assert np.abs(white @ white.T / runs - np.eye(3)).max() < 5.0 * np.sqrt(2.0 / runs) + 0.03

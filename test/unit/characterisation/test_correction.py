@@ -35,9 +35,9 @@ def test_correction_recovers_ideal_signals_and_transforms_covariances():
     generator = np.random.default_rng(1)
     noise = generator.normal(0.0, [0.1, 0.2, 0.3], (200_000, 3))
     plain = TriadCorrection(scale_factor_and_misalignment=((0.5, 0.2, 0.0), (0, 0, 0), (0, 0, 0)))
-    wanted = np.cov(plain.apply(noise).T)
+    expected = np.cov(plain.apply(noise).T)
     found = plain.covariance(np.diag([0.01, 0.04, 0.09]))
-    assert np.allclose(found, wanted, atol=5.0 * 0.09 * np.sqrt(2.0 / 200_000))
+    assert np.allclose(found, expected, atol=5.0 * 0.09 * np.sqrt(2.0 / 200_000))
 
 
 def test_correction_file_round_trips_and_residual_errors_include_uncertainty(tmp_path):

@@ -156,9 +156,10 @@ def prepared(**sections):
 
 def test_drive_with_few_spot_turns_is_converted_for_car_and_with_many_is_rejected():
     drive = prepared(recording={"drive": "a", "laps": 1})
-    rolled_remark, moved = drive.smoothing_remarks
+    rolled_remark, deviation_remark = drive.smoothing_remarks
     assert (
-        "follows the drive as closely as possible" in rolled_remark and "rolling changes" in moved
+        "follows the drive as closely as possible" in rolled_remark
+        and "rolling changes" in deviation_remark
     )
     assert list(drive.trajectory.columns[-2:]) == ["steering_left", "steering_right"]
     assert drive.trajectory.notna().all().all()

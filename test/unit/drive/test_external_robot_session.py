@@ -37,17 +37,17 @@ def test_first_pose_of_stationary_robot_defines_world_frame():
     np.testing.assert_allclose(stood[:3], (10.0, 20.0, 0.1))
     # The robot is two metres ahead of its start pose and turned by 0.3 rad.
     ahead = state_at(3.0 + 2.0 * math.cos(1.0), -2.0 + 2.0 * math.sin(1.0), 1.3, 0.7, 0.2)
-    moved = robot.odometry(SECOND, ahead)
+    displaced = robot.odometry(SECOND, ahead)
     np.testing.assert_allclose(
-        moved[:2], (10.0 + 2.0 * math.cos(-0.5), 20.0 + 2.0 * math.sin(-0.5))
+        displaced[:2], (10.0 + 2.0 * math.cos(-0.5), 20.0 + 2.0 * math.sin(-0.5))
     )
-    assert Rotation.from_quat(moved[3:7]).as_euler("xyz") == pytest.approx([0.0, 0.0, -0.2])
-    np.testing.assert_array_equal(moved[7:], ahead[7:])
+    assert Rotation.from_quat(displaced[3:7]).as_euler("xyz") == pytest.approx([0.0, 0.0, -0.2])
+    np.testing.assert_array_equal(displaced[7:], ahead[7:])
     for ros2 in (False, True):
         stamps, row = np.array([SECOND]), np.concatenate((ahead[3:7], np.arange(6.0)))
         (message,) = separate(ImuPackers(3 * [9 * [0.0]], ros2=ros2).data(stamps, row[np.newaxis]))
         (turned,) = imu_rows([bytes(robot.imu(message))])[1]
-        assert turned == pytest.approx([*moved[3:7], *range(6)])
+        assert turned == pytest.approx([*displaced[3:7], *range(6)])
 
 
 def test_world_frame_twist_is_rotated_to_body_frame():

@@ -148,11 +148,11 @@ def test_side_with_less_friction_has_less_traction(robot):
         simulator.command(20.0, 20.0)  # both wheels slip at a velocity step
         return simulator.steps(10)
 
-    alike, slippery = started(1.0), started(0.5)
-    speeds = [states.linear_velocity[-1, 0] for states in (alike, slippery)]
+    equal_wheels, slippery = started(1.0), started(0.5)
+    speeds = [states.linear_velocity[-1, 0] for states in (equal_wheels, slippery)]
     assert speeds[1] / speeds[0] == pytest.approx(0.75, rel=0.05)
     assert slippery.angular_velocity[-1, 2] < -0.03  # to the right
-    assert abs(alike.angular_velocity[-1, 2]) < 1e-3
+    assert abs(equal_wheels.angular_velocity[-1, 2]) < 1e-3
 
 
 def test_imu_pose_in_parameters_overrides_description(robot):

@@ -86,8 +86,8 @@ def test_cropping_drive_does_not_change_required_wheel_velocities(prepared):
     wheels = ["v", "yaw_rate", "left", "right"]
     for stop in (3.0, 17.0, 29.0, 41.0):
         _, cut = prepared(columns, trajectory={**settings, "stop": stop})
-        same = whole.trajectory.iloc[: len(cut.trajectory)]
-        np.testing.assert_allclose(cut.trajectory[wheels], same[wheels], rtol=0.0, atol=1e-6)
+        common_part = whole.trajectory.iloc[: len(cut.trajectory)]
+        np.testing.assert_allclose(cut.trajectory[wheels], common_part[wheels], rtol=0.0, atol=1e-6)
 
 
 def test_path_shift_from_smoothing_is_reported_with_remark_if_large(prepared):
@@ -121,8 +121,8 @@ def test_path_shift_from_rolling_conversion_is_reported_and_reference_is_unchang
     _, rolling = prepared(columns, trajectory={**settings, "rolling": True})
     assert "rolling" not in followed.report
     assert rolling.reference.equals(followed.reference)
-    moved = rolling.trajectory[["x", "y"]] - followed.trajectory[["x", "y"]]
-    rms = np.sqrt(np.mean(np.sum(moved.to_numpy() ** 2, axis=1)))
+    displacements = rolling.trajectory[["x", "y"]] - followed.trajectory[["x", "y"]]
+    rms = np.sqrt(np.mean(np.sum(displacements.to_numpy() ** 2, axis=1)))
     assert rolling.report["rolling"]["position_rms"] == pytest.approx(rms, rel=1e-9)
     assert rms > 0.05
     assert any(remark.startswith("rolling changes the yaw") for remark in rolling.smoothing_remarks)

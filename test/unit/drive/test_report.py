@@ -306,8 +306,10 @@ def test_reference_error_is_in_summary_table_figures_and_page(folder):
     assert split.imu_low < split.imu < split.imu_high
     assert all(entry["reference_rms_rad"] > 0.0 for entry in real["over_distance"])
     _, recorded, simulated = terminal_table(summary).splitlines()[:3]
-    own = f"{math.degrees(split.imu):.2f} ({math.degrees(split.imu_low):.2f} to "
-    assert own in recorded and f" +- {1.96 * math.degrees(split.final_std):.2g} deg" in recorded
+    imu_error = f"{math.degrees(split.imu):.2f} ({math.degrees(split.imu_low):.2f} to "
+    assert (
+        imu_error in recorded and f" +- {1.96 * math.degrees(split.final_std):.2g} deg" in recorded
+    )
     assert "+-" not in simulated
     for name, label in (
         ("yaw_error", ", 95 %"),

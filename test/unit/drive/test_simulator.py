@@ -254,11 +254,11 @@ def test_simulated_drive_is_independent_of_start_pose(simulator):
     plain, force = states[-1], _measure(simulator, states).specific_force[-1]
     simulator.reset(100.0, 50.0, 1.0)
     states = _drive(simulator, 3.0, 6.0, 4.0)
-    moved, moved_force = states[-1], _measure(simulator, states).specific_force[-1]
+    final_state, moved_force = states[-1], _measure(simulator, states).specific_force[-1]
     cosine, sine = math.cos(1.0), math.sin(1.0)
     x, y = plain.position[:2]
     # Friction is isotropic; the remaining difference is rounding, amplified by the contacts.
-    assert moved.position[:2] == pytest.approx(
+    assert final_state.position[:2] == pytest.approx(
         [100.0 + cosine * x - sine * y, 50.0 + sine * x + cosine * y], abs=1e-6
     )
     np.testing.assert_allclose(moved_force, force, atol=1e-5)

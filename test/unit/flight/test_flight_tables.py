@@ -60,8 +60,8 @@ def test_imu_and_receiver_messages_in_bag_match_tables(bag, tables):
 
 
 def test_increments_and_joint_angles_match_motion_and_gimbal(flown, tables):
-    given = isf.increments_of(flown.imu_motion)
-    expected = np.hstack([given.delta_theta, given.delta_velocity])
+    increments = isf.increments_of(flown.imu_motion)
+    expected = np.hstack([increments.delta_theta, increments.delta_velocity])
     np.testing.assert_array_equal(tables["increments"].to_numpy(), expected)
     assert list(tables["gimbal"]) == ["pan", "tilt", "roll", "pan_rate", "tilt_rate", "roll_rate"]
     np.testing.assert_array_equal(tables["gimbal"].to_numpy()[:, :3], flown.joints.angle)

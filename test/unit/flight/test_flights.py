@@ -73,8 +73,8 @@ def test_flight_states_match_jsbsim_properties(c3104):
     np.testing.assert_allclose(c3104.states.velocity[row], velocity, atol=1e-9)
     # JSBSim's matrix rotates from ECEF to forward, right, down.
     matrix = np.asarray(simulator.get_propagate().get_Tec2b()).T @ np.diag([1.0, -1.0, -1.0])
-    ours = Rotation.from_quat(c3104.states.orientation[row]).as_matrix()
-    np.testing.assert_allclose(ours, matrix, atol=1e-14)
+    rotation = Rotation.from_quat(c3104.states.orientation[row]).as_matrix()
+    np.testing.assert_allclose(rotation, matrix, atol=1e-14)
 
 
 def test_specific_force_of_motion_matches_jsbsim():

@@ -74,8 +74,8 @@ def test_navigation_beyond_end_of_true_motion_is_rejected(airframe):
     last = np.searchsorted(airframe.time, navigated.navigation.time[-1])
 
     def beginning(samples):
-        given = {field.name: getattr(airframe, field.name) for field in fields(airframe)}
-        return replace(airframe, **{k: v[:samples] for k, v in given.items() if np.ndim(v)})
+        arguments = {field.name: getattr(airframe, field.name) for field in fields(airframe)}
+        return replace(airframe, **{k: v[:samples] for k, v in arguments.items() if np.ndim(v)})
 
     found = navigation_errors(navigated.navigation, beginning(last + 1))
     assert found.rmse().equals(navigation_errors(navigated.navigation, airframe).rmse())
@@ -136,12 +136,12 @@ def test_navigation_filter_matches_textbook_filter_at_imu_rate():
     increments = simulate_increments(motion, IMU, seed=4)
     fixes = isf.simulate_earth_fixes(motion, GNSS, seed=5)
     errors = tuning.initial.draw(1, 6)
-    given = increments.time, increments.delta_theta, increments.delta_velocity
-    made = filter.run_filter(_started(motion, errors), *given, fixes, tuning)
+    increment_arrays = increments.time, increments.delta_theta, increments.delta_velocity
+    made = filter.run_filter(_started(motion, errors), *increment_arrays, fixes, tuning)
     states, covariances = _textbook(motion, increments, fixes, tuning, errors)
     sigma = np.sqrt(np.diagonal(covariances, axis1=1, axis2=2))
-    ours = np.sqrt(np.diagonal(made.covariance[0], axis1=1, axis2=2))
-    assert ours == pytest.approx(sigma, rel=0.01)
+    std = np.sqrt(np.diagonal(made.covariance[0], axis1=1, axis2=2))
+    assert std == pytest.approx(sigma, rel=0.01)
     position, velocity, attitude, *biases = states
     turned = Rotation.from_matrix(made.attitude[0] @ attitude.swapaxes(1, 2)).as_rotvec()
     off = [made.accelerometer_bias[0] - biases[0], made.gyroscope_bias[0] - biases[1]]
@@ -203,7 +203,7 @@ def test_navigation_errors_of_slower_imu_with_later_start_are_consistent():
 
 def test_inconsistent_filter_inputs_and_exact_fixes_are_rejected(airframe):
     increments = simulate_increments(airframe, IMU, 2)
-    turned, gained = increments.delta_theta, increments.delta_velocity
+    turned, delta_velocity = increments.delta_theta, increments.delta_velocity
     fixes = isf.simulate_earth_fixes(airframe, GNSS, 2)
     start = _started(airframe, np.zeros((2, 9)))
     for delta_theta, others, arm, words in (
@@ -216,7 +216,7 @@ def test_inconsistent_filter_inputs_and_exact_fixes_are_rejected(airframe):
     ):
         with pytest.raises(MotionError, match=words):
             filter.run_filter(
-                start, increments.time, delta_theta, gained, others, tuning_of(IMU), *arm
+                start, increments.time, delta_theta, delta_velocity, others, tuning_of(IMU), *arm
             )
     airframe = isf.circling(30.0, latitude=50.0, radius=800.0, speed=60.0)
     runs = isf.navigate_runs(airframe, "agisim", isf.GnssSpecification(rate=2.0), runs=2)

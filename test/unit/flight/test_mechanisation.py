@@ -106,7 +106,7 @@ def test_effect_of_scale_factor_and_g_sensitivity_errors_matches_influence_matri
     begin = 700
     truth = _state(motion, begin)
     window = slice(begin + 1, begin + BETWEEN_FIXES + 1)
-    turned, gained = increments.delta_theta[window], increments.delta_velocity[window]
+    delta_theta, delta_velocity = increments.delta_theta[window], increments.delta_velocity[window]
     end, stretch = _navigated(truth, increments, begin)
     size = 1e-4
     for element in range(27):
@@ -115,8 +115,8 @@ def test_effect_of_scale_factor_and_g_sensitivity_errors_matches_influence_matri
         gyroscope, accelerometer, sensitivity = matrices.reshape(3, 3, 3)
         ends, _ = navigate(
             truth,
-            (turned + turned @ gyroscope.T + gained @ sensitivity.T)[np.newaxis],
-            (gained + gained @ accelerometer.T)[np.newaxis],
+            (delta_theta + delta_theta @ gyroscope.T + delta_velocity @ sensitivity.T)[np.newaxis],
+            (delta_velocity + delta_velocity @ accelerometer.T)[np.newaxis],
             0.01,
         )
         grown = _error(ends, end)[0]

@@ -38,10 +38,10 @@ def residual_gain(stabilisation, frequency, period):
     d + (1, 0, 0) x and the transfer function is :math:`1 + H (z I - F)^{-1} G` at
     :math:`z = \exp(2 \pi i f T)`.
     """
-    decay, _, wanted = servo(stabilisation, period)
+    decay, _, command_gain = servo(stabilisation, period)
     proportional, integral = gains(stabilisation)
     enters = np.array(
-        [-wanted * proportional, -(1.0 - decay) * proportional, -integral * period]
+        [-command_gain * proportional, -(1.0 - decay) * proportional, -integral * period]
     ).reshape(3, 1)
     z = np.exp(2j * np.pi * np.asarray(frequency, dtype=float) * period)
     resolvent = z[..., np.newaxis, np.newaxis] * np.eye(3) - transition(stabilisation, period)
@@ -122,13 +122,13 @@ def test_stabilisation_loop_uses_same_readings_as_recorded_imu(errors):
     found = simulated(platform, drive, imu=imu, seed=7, run=3)
     samples = isf.simulate_imu(found.motion, imu, seed=7, run=3)
     rates = samples[["gyro_x", "gyro_y", "gyro_z"]].to_numpy()
-    believed = [Rotation.from_quat(found.motion.orientation[0])]
+    estimated = [Rotation.from_quat(found.motion.orientation[0])]
     for rate in rates[1:]:
-        believed.append(believed[-1] * Rotation.from_rotvec(0.01 * rate))
+        estimated.append(estimated[-1] * Rotation.from_rotvec(0.01 * rate))
     ideal = Rotation.from_quat(simulated(platform, drive).motion.orientation).inv()
     drifted = (ideal * Rotation.from_quat(found.motion.orientation)).magnitude()
     # Despite errors, the estimated attitude is on target, but the true attitude is not.
-    estimated_error = (ideal * Rotation.concatenate(believed)).magnitude()
+    estimated_error = (ideal * Rotation.concatenate(estimated)).magnitude()
     assert np.max(drifted) > 1e-3
     assert np.max(estimated_error) < 0.1 * np.max(drifted)
 

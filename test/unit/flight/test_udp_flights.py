@@ -142,8 +142,8 @@ def test_path_from_text_with_seven_digits_is_integrated_from_velocities(flown):
     assert place < 0.3 and speed < 3e-5 and angle < 2e-6
     # An IMU measures changes between adjacent states. On the ground, the wheels bounce between
     # states, which a spline of velocities cannot reproduce.
-    moved = np.diff(flight.states.position - flown.position[: len(flight.states)], axis=0)
-    assert np.max(np.abs(moved[1000:])) < 1e-5
+    differences = np.diff(flight.states.position - flown.position[: len(flight.states)], axis=0)
+    assert np.max(np.abs(differences[1000:])) < 1e-5
 
 
 def test_flightgear_packets_reproduce_flight_to_single_precision(flown):
@@ -298,8 +298,8 @@ def test_packets_beyond_queue_size_are_dropped_and_counted():
 
 
 def test_occupied_or_invalid_udp_port_is_rejected():
-    taken = pytest.raises(SimulatorError, match=r"UDP port \d+ .* Address already")
-    with PacketReceiver() as receiver, taken:
+    port_in_use = pytest.raises(SimulatorError, match=r"UDP port \d+ .* Address already")
+    with PacketReceiver() as receiver, port_in_use:
         PacketReceiver(port=receiver.port)
     with pytest.raises(SimulatorError, match="cannot listen on UDP port 70000 of 127.0.0.1"):
         PacketReceiver(port=70_000)

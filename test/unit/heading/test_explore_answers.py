@@ -108,9 +108,9 @@ def test_result_for_drive_shorter_than_requested_duration_applies_to_its_end(ans
 
 def test_part_measured_only_while_stationary_has_remark(answers):
     question = question_from_address("imu=bno055,bno055_datasheet")
-    measured, stated = (answers.part(question, name) for name in question.imu)
+    measured, from_data_sheet = (answers.part(question, name) for name in question.imu)
     (remark,) = measured.remarks
-    assert remark.startswith("bno055 has only stationary errors") and stated.remarks == ()
+    assert remark.startswith("bno055 has only stationary errors") and from_data_sheet.remarks == ()
 
 
 def test_uploaded_recording_is_read_once(tmp_path):

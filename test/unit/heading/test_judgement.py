@@ -41,8 +41,8 @@ def test_statistics_of_many_curves_match_those_of_single_curves():
         single = error_statistics(time, curve)
         _, density = logarithmic_average(power_spectral_density(time, curve), 1)
         expected = [single.final, 60.0 * single.drift, single.maximum_absolute, single.rms]
-        ours = [found[name][place] for name in ("final", "drift", "maximum", "rms")]
-        np.testing.assert_allclose(ours, expected, rtol=1e-9)
+        statistics = [found[name][place] for name in ("final", "drift", "maximum", "rms")]
+        np.testing.assert_allclose(statistics, expected, rtol=1e-9)
         band_statistics = [
             values[place] for name, values in found.items() if name.startswith("psd")
         ]
@@ -257,7 +257,7 @@ def define_envelope(observed, ensemble):
             ranks.append(min(from_below, count + 1 - from_below))
         sorted_ranks.append(sorted(ranks))
     # Rank lists are ordered by extreme rank length: by the first element that differs.
-    measures = [sum(other < mine for other in sorted_ranks) for mine in sorted_ranks]
+    measures = [sum(other < ranks for other in sorted_ranks) for ranks in sorted_ranks]
     p_value = sum(other <= sorted_ranks[0] for other in sorted_ranks) / count
     allowed = [m for m in measures if sum(other < m for other in measures) <= 0.05 * count]
     inside = [curve for curve, m in zip(curves, measures) if m >= max(allowed)]

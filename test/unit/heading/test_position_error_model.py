@@ -153,8 +153,8 @@ def dead_reckon(motion, yaws, distances):
     """Return the final position (runs, 2) of dead reckoning with measured yaws and distances."""
     steps = np.diff(distances, axis=-1)
     mean_yaws = 0.5 * (yaws[:, 1:] + yaws[:, :-1])
-    moved = np.stack([steps * np.cos(mean_yaws), steps * np.sin(mean_yaws)], axis=-1)
-    return motion.position[0, :2] + np.cumsum(moved, axis=1)
+    displacements = np.stack([steps * np.cos(mean_yaws), steps * np.sin(mean_yaws)], axis=-1)
+    return motion.position[0, :2] + np.cumsum(displacements, axis=1)
 
 
 IMU = isf.ImuSpecification(
@@ -256,10 +256,10 @@ def test_likelihood_of_track_prefers_model_that_made_it():
     motion = MOTIONS["aisles"]
     model = position_error_model(IMU, motion, DeadReckoning(WHEELS))
     observed = model.realisations(1, seed=3)[0]
-    own = model.likelihood(observed, 1e-4)
+    likelihood = model.likelihood(observed, 1e-4)
     weaker = position_error_model(IMU, motion)  # without errors of the odometer
-    assert own.log_likelihood > weaker.likelihood(observed, 1e-4).log_likelihood
-    white = own.innovations / own.innovation_std
+    assert likelihood.log_likelihood > weaker.likelihood(observed, 1e-4).log_likelihood
+    white = likelihood.innovations / likelihood.innovation_std
     seen = np.isfinite(white)
     assert abs(np.var(white[seen]) - 1.0) < 4.0 * math.sqrt(2.0 / np.sum(seen))
 

@@ -67,8 +67,8 @@ def drive(random, kind, imu_size):
     first = slice(round(START / STEP))
     # The IMU error has a mean of zero over the first START seconds.
     error = pd.Series(reference_noise - imu + np.mean(imu[first]), DRIVE_TIME)
-    own = np.mean(imu[first]) - imu
-    return error, known, math.sqrt(np.mean(own**2)), np.mean(own[-first.stop :])
+    imu_error = np.mean(imu[first]) - imu
+    return error, known, math.sqrt(np.mean(imu_error**2)), np.mean(imu_error[-first.stop :])
 
 
 KINDS = ["white", "correlated", "course", "lag", "turn error", "slip"]
@@ -84,12 +84,12 @@ test/benchmarks/coverage_zero.py has a hundred drives of each kind.
 def test_error_split_intervals_contain_true_imu_error_and_zero_offset():
     random, held = np.random.default_rng(7), []
     for kind in [*KINDS] * DRIVES:
-        error, known, own, final = drive(random, kind, 1.5)
+        error, known, imu_error, final = drive(random, kind, 1.5)
         split = split_error(error, known, START, ESTIMATED)
         apparent_bias = np.median(error.to_numpy()[-round(START / STEP) :]) - split.zero
         held.append(
             (
-                split.imu_low <= own <= split.imu_high,
+                split.imu_low <= imu_error <= split.imu_high,
                 split.imu_final_low <= final <= split.imu_final_high,
                 abs(split.zero) <= TWO_SIDED * split.zero_std,
                 abs(apparent_bias - final) <= TWO_SIDED * split.final_std,
@@ -210,7 +210,7 @@ def test_reference_error_is_read_from_poses_and_alignment_reduces_lag():
 
 def test_course_error_of_smoothed_fixes_matches_stated_error():
     random, step = np.random.default_rng(5), 0.05
-    fine, ratios, alike = np.arange(0.0, 240.0, step), [], []
+    fine, ratios, consistent = np.arange(0.0, 240.0, step), [], []
     for _ in range(8):
         # The motion has the assumed acceleration density; with less, the error is smaller.
         jumps = 0.2 * math.sqrt(step) * random.standard_normal((len(fine), 2))
@@ -226,11 +226,11 @@ def test_course_error_of_smoothed_fixes_matches_stated_error():
         ratios.append(float(np.mean(error**2)))
         later = round(float(poses["yaw_error_time"].iloc[0]) * TRAJECTORY_RATE)
         products = error.to_numpy()[later:] * error.to_numpy()[:-later]
-        alike.append(float(np.mean(products)) / ratios[-1])
+        consistent.append(float(np.mean(products)) / ratios[-1])
     # About 150 independent errors in each of eight drives determine sigma to 2 %; the
     # acceleration density of the robot is estimated to about 10 %.
     assert math.sqrt(np.mean(ratios)) == pytest.approx(1.0, abs=0.2)
-    assert np.mean(alike) == pytest.approx(math.exp(-1.0), abs=0.1)
+    assert np.mean(consistent) == pytest.approx(math.exp(-1.0), abs=0.1)
 
 
 def test_course_error_follows_from_receiver_error_across_path():

@@ -36,10 +36,12 @@ def test_specification_from_parameters_has_same_drift():
     motion = isf.read_drive("a", laps=1)
     specification, omissions = specification_from_parameters(SAYABLE, "found", 100.0)
     assert omissions == [] and specification.name == "found"
-    ours = isf.yaw_error_model(SAYABLE, motion)
-    theirs = isf.yaw_error_model(specification, motion)
-    np.testing.assert_allclose(theirs.mean(), ours.mean(), atol=1e-9)
-    np.testing.assert_allclose(theirs.variance(), ours.variance(), rtol=1e-3, atol=1e-15)
+    converted = isf.yaw_error_model(SAYABLE, motion)
+    from_specification = isf.yaw_error_model(specification, motion)
+    np.testing.assert_allclose(from_specification.mean(), converted.mean(), atol=1e-9)
+    np.testing.assert_allclose(
+        from_specification.variance(), converted.variance(), rtol=1e-3, atol=1e-15
+    )
     sigma, time = 0.02, 50.0
     parameters = YawErrorParameters(yaw_drift_sigma=sigma, yaw_drift_time=time)
     zero = np.zeros(len(TIME))

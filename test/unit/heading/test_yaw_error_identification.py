@@ -148,12 +148,12 @@ def test_failed_likelihood_search_is_repeated_from_larger_model(monkeypatch):
     # was rejected in favour of a drift that fits hardly better.
     lost = {"rate_random_walk": 1.564e-3, "reference_noise": 1.1037e-3}
 
-    def astray(likelihood, start=None):
+    def diverging_fit(likelihood, start=None):
         if likelihood.names == list(lost):
             return Fit(likelihood, lost, likelihood(lost))
         return fit(likelihood, start)
 
-    monkeypatch.setattr(identify, "fit", astray)
+    monkeypatch.setattr(identify, "fit", diverging_fit)
     drives = study.simulate_drives("rate drift", 2, 1, 300.0)
     choice = identify.choose(drives, reliability.identifiable_constants(drives)[0])
     likelihoods = choice.tried.set_index("terms")["log_likelihood"]

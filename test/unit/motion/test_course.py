@@ -29,7 +29,7 @@ def test_heading_equals_course_in_motion_and_first_course_before_motion():
     heading = heading_from_course(times, velocities, 0.2, 0.8, deviations=0.2)
     assert heading == pytest.approx(yaw, abs=1e-9)
     turn_rate = np.repeat([0.0, np.pi, 0.0, -np.pi, 0.0], [100, 20, 100, 20, 100])
-    times, velocities, yaw = moved(np.full(340, 1.0), turn_rate)
+    times, velocities, yaw = make_drive(np.full(340, 1.0), turn_rate)
     heading = heading_from_course(times, velocities, 0.2, 0.8)
     assert heading == pytest.approx(yaw, abs=1e-9)
 
@@ -73,17 +73,17 @@ def test_insignificant_speed_and_swaying_antenna_do_not_change_heading():
     times, velocities = stop_between(0.3, 0.3, stop=20.0)
     rest = (times >= 20.0) & (times < 40.0)
     velocities[rest] = 0.4 * np.column_stack([np.cos(times[rest]), np.sin(times[rest])])
-    believed = heading_from_course(times, velocities, 0.2, 0.8)
-    assert np.ptp(believed) > 3.0
+    heading = heading_from_course(times, velocities, 0.2, 0.8)
+    assert np.ptp(heading) > 3.0
     held = heading_from_course(times, velocities, 0.2, 0.8, deviations=0.2)
     assert np.ptp(held) < 1e-9
     # The robot brakes from 1.5 m/s, the antenna sways back by 0.1 m, and the robot drives on.
     speed = np.repeat([1.5, -0.5, 0.0, 1.5], [200, 4, 40, 200])
-    times, velocities, yaw = moved(speed, np.zeros(len(speed)))
+    times, velocities, yaw = make_drive(speed, np.zeros(len(speed)))
     assert heading_from_course(times, velocities, 0.2, 0.8) == pytest.approx(yaw, abs=1e-9)
 
 
-def moved(speed, turn_rate, rate=20.0):
+def make_drive(speed, turn_rate, rate=20.0):
     """Return times, velocities and heading of a robot for signed speeds and turn rates."""
     times = np.arange(len(speed)) / rate
     yaw = np.cumsum(turn_rate) / rate
@@ -93,7 +93,7 @@ def moved(speed, turn_rate, rate=20.0):
 def test_middle_of_three_point_turn_is_recognised_as_reversing():
     speed = np.repeat([1.0, 0.0, -1.0, 0.0, 1.0], [200, 20, 120, 20, 200])
     turn_rate = np.repeat([0.0, 0.3, 0.0], [100, 300, 160])
-    times, velocities, yaw = moved(speed, turn_rate)
+    times, velocities, yaw = make_drive(speed, turn_rate)
     heading = heading_from_course(times, velocities, 0.2, 0.8)
     assert heading[-1] == pytest.approx(yaw[-1], abs=1e-9)
     # In each stop of 1 s, the heading is constant or turns up to 0.3 rad too early.
@@ -104,7 +104,7 @@ def test_middle_of_three_point_turn_is_recognised_as_reversing():
 @pytest.mark.parametrize("way, turned", [(0.3, 0.0), (2.0, 1.5)])
 def test_position_jump_between_two_stops_is_not_used_as_course(way, turned):
     speed = np.repeat([1.0, 0.0, 1.0, 0.0, 1.0], [200, 80, int(way * 20), 80, 200])
-    times, velocities, _ = moved(speed, np.zeros(len(speed)))
+    times, velocities, _ = make_drive(speed, np.zeros(len(speed)))
     between = slice(280, 280 + int(way * 20))
     velocities[between] = np.array([np.cos(1.5), np.sin(1.5)])
     heading = heading_from_course(times, velocities, 0.2, 0.8)
@@ -118,7 +118,7 @@ def test_lanes_with_turns_on_the_spot_are_recognised_as_forward_driving(stop, wa
     row, rest = int(way * 20), int(stop * 20)
     speed = np.repeat([1.0, 0.0, 1.0, 0.0, 1.0], [row, rest, row, rest, row])
     turn_rate = np.repeat([0.0, np.pi / stop, 0.0, -np.pi / stop, 0.0], [row, rest] * 2 + [row])
-    times, velocities, yaw = moved(speed, turn_rate)
+    times, velocities, yaw = make_drive(speed, turn_rate)
     heading = heading_from_course(times, velocities, 0.2, 0.8)
     middle = (times > stop + 1.3 * way) & (times < stop + 1.7 * way)
     assert wrap(heading - yaw)[middle] == pytest.approx(0.0, abs=1e-9)

@@ -95,9 +95,9 @@ def test_drive_b_reverses_and_depends_on_seed():
     correlation = np.correlate(rate, rate, mode="full")[len(rate) - 1 :] / np.sum(rate**2)
     assert np.max(correlation[150:]) < 0.5
     generators = [np.random.default_rng(seed) for seed in (1, 1, 2)]
-    same, again, other = (random_lap(600.0, generator) for generator in generators)
-    assert same == again
-    assert same != other
+    first, repeated, other = (random_lap(600.0, generator) for generator in generators)
+    assert first == repeated
+    assert first != other
     assert sum(manoeuvre.duration for manoeuvre in other) < 600.0
 
 
@@ -119,11 +119,11 @@ def test_yaw_error_statistics_match_bias_scale_factor_and_random_walks(drive):
 def test_reference_noise_matches_specified_standard_deviations(drive, simulated):
     motion, poses, _ = simulated
     noise = (poses - motion[["x", "y", "yaw"]].iloc[::20]).to_numpy()
-    stated = np.array([0.02, 0.02, math.radians(0.25)])
+    stated_accuracy = np.array([0.02, 0.02, math.radians(0.25)])
     count = len(noise)
-    assert np.all(np.abs(noise.std(axis=0) / stated - 1.0) < 4.0 / math.sqrt(2.0 * count))
-    assert np.all(np.abs(noise.mean(axis=0)) < 4.0 * stated / math.sqrt(count))
-    lag_one = np.mean(noise[1:] * noise[:-1], axis=0) / stated**2
+    assert np.all(np.abs(noise.std(axis=0) / stated_accuracy - 1.0) < 4.0 / math.sqrt(2.0 * count))
+    assert np.all(np.abs(noise.mean(axis=0)) < 4.0 * stated_accuracy / math.sqrt(count))
+    lag_one = np.mean(noise[1:] * noise[:-1], axis=0) / stated_accuracy**2
     assert np.all(np.abs(lag_one) < 4.0 / math.sqrt(count))
 
 

@@ -57,14 +57,14 @@ def test_smoothing_with_specified_acceleration_density_yields_smoothing_spline()
     assert made.report.variance_scale == pytest.approx(9.0)
 
 
-def drive(rate, deviation, seed=1, duration=90.0, stated=None):
+def drive(rate, deviation, seed=1, duration=90.0, stated_deviation=None):
     """Return fixes on five circles of 10 m radius at 4 m/s, and the true yaw."""
     generator = np.random.default_rng(seed)
     times = 1.5e9 + np.arange(0.0, duration, 1.0 / rate)
     yaw = 0.4 * (times - times[0])
     noise = deviation * generator.standard_normal((2, len(times)))
     place = 10.0 * np.sin(yaw) + noise[0], 10.0 - 10.0 * np.cos(yaw) + noise[1]
-    return fixes(times, *place, (stated or deviation) ** 2), yaw
+    return fixes(times, *place, (stated_deviation or deviation) ** 2), yaw
 
 
 def yaw_error(poses, table, yaw):
@@ -75,7 +75,7 @@ def yaw_error(poses, table, yaw):
 @pytest.mark.parametrize("rate", [1.0, 5.0, 10.0])
 @pytest.mark.parametrize("stated", [0.1, 2.5])
 def test_smoothing_preserves_tight_circles(rate, stated):
-    table, yaw = drive(rate, 0.1, stated=stated)
+    table, yaw = drive(rate, 0.1, stated_deviation=stated)
     made = positioning.trajectory_from_fixes(table)
     assert list(made.poses.columns) == ["x", "y", "yaw", "yaw_known", *REFERENCE_ERROR]
     assert made.poses.index.name == "time"
@@ -184,8 +184,8 @@ def test_antennas_provide_heading_while_stationary_and_reversing():
 def held(rate=50.0, every=5, rest=10.0):
     """Return times and positions that repeat fixes of a receiver at rest and then at 5 m/s."""
     times = np.arange(0.0, 40.0, 1.0 / rate)
-    given = every / rate * np.floor(np.arange(len(times)) / every)
-    return times, np.column_stack([5.0 * np.maximum(given - rest, 0.0), 0.0 * given])
+    held_times = every / rate * np.floor(np.arange(len(times)) / every)
+    return times, np.column_stack([5.0 * np.maximum(held_times - rest, 0.0), 0.0 * held_times])
 
 
 @pytest.mark.parametrize(
@@ -244,7 +244,7 @@ def test_fix_report_contains_outlier_locations_and_is_valid_json():
 
 
 def test_inconsistent_variances_velocities_and_stamps_are_reported():
-    table, yaw = drive(5.0, 0.05, stated=5.0)
+    table, yaw = drive(5.0, 0.05, stated_deviation=5.0)
     assert "estimated position variances" in " ".join(
         positioning.trajectory_from_fixes(table).report.sentences()
     )

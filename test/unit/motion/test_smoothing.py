@@ -43,8 +43,10 @@ def slow_errors(generator, times, deviation, slow_time):
     return deviation * factor @ generator.standard_normal((len(times), 2))
 
 
-def fixes(times, positions, stated, velocities=None):
-    return fix_noise.PlaneFixes(times, positions, np.full((len(times), 2), stated), velocities)
+def fixes(times, positions, stated_deviation, velocities=None):
+    return fix_noise.PlaneFixes(
+        times, positions, np.full((len(times), 2), stated_deviation), velocities
+    )
 
 
 def standard_error(values):
@@ -79,11 +81,11 @@ def test_correlated_errors_are_separated_from_motion_with_consistent_velocity_va
         positions, velocities = motion(generator, times, 0.5)
         noisy = positions + slow_errors(generator, times, 1.0, 2.0)
         noisy += 0.2 * generator.standard_normal(positions.shape)
-        given = fixes(times, noisy, 1.0)
-        noise = fix_noise.estimate_noise(given, 4.0)
+        noisy_fixes = fixes(times, noisy, 1.0)
+        noise = fix_noise.estimate_noise(noisy_fixes, 4.0)
         ratios = noise.acceleration_density / 0.5, noise.slow_scale, noise.white_scale / 0.2
         logarithms.append(np.log(ratios))
-        for axis, smooth in enumerate(fix_noise.smooth_plane(given, noise)):
+        for axis, smooth in enumerate(fix_noise.smooth_plane(noisy_fixes, noise)):
             errors = smooth.velocities - velocities[:, axis]
             normalised.append(np.mean(errors**2 / smooth.posterior.covariances[:, 1, 1]))
     for values in np.array(logarithms).T:
@@ -115,9 +117,11 @@ def test_doppler_velocities_are_weighted_by_estimated_noise():
         noise = fix_noise.estimate_noise(with_doppler, 0.0)
         deviations.append(noise.velocity_deviation)
         combined, alone = (
-            fix_noise.smooth_plane(given, fix_noise.estimate_noise(given, 0.0))[0].velocities
+            fix_noise.smooth_plane(plane_fixes, fix_noise.estimate_noise(plane_fixes, 0.0))[
+                0
+            ].velocities
             - velocities[:, 0]
-            for given in (with_doppler, fixes(times, noisy, 1.0))
+            for plane_fixes in (with_doppler, fixes(times, noisy, 1.0))
         )
         gains.append(np.mean(combined**2) / np.mean(alone**2))
     assert np.mean(deviations) == pytest.approx(0.3, abs=3.0 * standard_error(deviations) + 0.005)
@@ -132,8 +136,8 @@ def test_only_outlier_fixes_are_rejected(seed, doppler):
     wrong = np.array([40, 150, 151, 300])
     noisy[wrong] += [[30.0, 0.0], [0.0, -20.0], [-10.0, -20.0], [0.0, 12.0]]
     velocities[200] = 0.0
-    given = fixes(times, noisy, 0.5, velocities if doppler else None)
-    noise, used, left_out = fix_noise.estimate_robustly(given, 0.0)
+    noisy_fixes = fixes(times, noisy, 0.5, velocities if doppler else None)
+    noise, used, left_out = fix_noise.estimate_robustly(noisy_fixes, 0.0)
     assert np.array_equal(np.flatnonzero(left_out), wrong)
     # Without a correlation time, there is no correlated error.
     assert (noise.slow_scale, noise.slow_time) == (0.0, 0.0)
@@ -147,19 +151,19 @@ def test_only_outlier_fixes_are_rejected(seed, doppler):
 def test_clean_drive_has_no_outliers():
     for seed in SEEDS:
         _, times, _, _, noisy = drawn(seed, 400, 5.0, 0.8, 0.5)
-        given = fixes(times, noisy, 0.5)
-        noise = fix_noise.estimate_noise(given, 4.0)
-        assert not fix_noise.find_outliers(given, noise, np.zeros(400, dtype=bool)).any()
+        noisy_fixes = fixes(times, noisy, 0.5)
+        noise = fix_noise.estimate_noise(noisy_fixes, 4.0)
+        assert not fix_noise.find_outliers(noisy_fixes, noise, np.zeros(400, dtype=bool)).any()
     # A correlated error is estimated even for a short correlation time.
-    assert fix_noise.estimate_noise(given, 1.0).slow_scale > 0.0
+    assert fix_noise.estimate_noise(noisy_fixes, 1.0).slow_scale > 0.0
 
 
 def test_drive_without_noise_is_not_changed_by_smoothing():
     times = np.arange(50) / 5.0
     positions = np.column_stack([3.0 * times, 4.0 * times])
-    given = fixes(times, positions, 1.0)
+    plane_fixes = fixes(times, positions, 1.0)
     for correlation_time in (0.0, 4.0):
-        noise, used, left_out = fix_noise.estimate_robustly(given, correlation_time)
+        noise, used, left_out = fix_noise.estimate_robustly(plane_fixes, correlation_time)
         smooth = fix_noise.smooth_plane(used, noise, left_out)
         assert not left_out.any()
         assert smooth[0].positions == pytest.approx(positions[:, 0], abs=1e-6)
@@ -184,8 +188,8 @@ def test_rare_turns_in_high_rate_recording_are_not_smoothed_away():
     yaw = np.cumsum(turning) / 100.0
     velocities = 0.5 * np.column_stack([np.cos(yaw), np.sin(yaw)])
     noise = 0.01 * np.random.default_rng(1).standard_normal((18000, 2))
-    given = fixes(times, np.cumsum(velocities, axis=0) / 100.0 + noise, 0.01)
-    actual, used, left_out = fix_noise.estimate_robustly(given, 4.0)
+    noisy_fixes = fixes(times, np.cumsum(velocities, axis=0) / 100.0 + noise, 0.01)
+    actual, used, left_out = fix_noise.estimate_robustly(noisy_fixes, 4.0)
     for estimated_motion in fix_noise.smooth_plane(used, actual, left_out):
         assert np.sqrt(np.mean(estimated_motion.residuals**2)) < 0.02
 
@@ -202,19 +206,19 @@ def test_velocity_scale_factor_is_estimated_from_positions(factor):
 
 
 def test_positions_with_large_variance_have_less_weight():
-    stated = np.where((np.arange(400) % 100 < 50)[:, None], 0.2, 5.0) * np.ones((1, 2))
-    _, times, _, _, noisy = drawn(5, 400, 5.0, 0.5, stated)
-    noise = fix_noise.estimate_noise(fix_noise.PlaneFixes(times, noisy, stated), 0.0)
+    stated_deviations = np.where((np.arange(400) % 100 < 50)[:, None], 0.2, 5.0) * np.ones((1, 2))
+    _, times, _, _, noisy = drawn(5, 400, 5.0, 0.5, stated_deviations)
+    noise = fix_noise.estimate_noise(fix_noise.PlaneFixes(times, noisy, stated_deviations), 0.0)
     assert noise.white_scale == pytest.approx(1.0, rel=0.15)
     assert noise.acceleration_density == pytest.approx(0.5, rel=0.4)
     _, times, positions, velocities, _ = drawn(1, 200, 5.0, 0.8, 0.0)
     noise = fix_noise.estimate_noise(fixes(times, positions, 1.0, velocities), 0.0)
     assert noise.velocity_deviation == pytest.approx(fix_noise.VELOCITY_DEVIATION, rel=0.1)
-    stated = np.array([[0.5, 2.0], [0.0, 1e-4]])
-    given = fix_noise.PlaneFixes(np.arange(2.0), np.zeros((2, 2)), stated, None)
-    actual = fix_noise.white_variances(given, fix_noise.FixNoise(1.0, 3.0, 0.0, 0.0, 0.1))
+    stated_deviations = np.array([[0.5, 2.0], [0.0, 1e-4]])
+    plane_fixes = fix_noise.PlaneFixes(np.arange(2.0), np.zeros((2, 2)), stated_deviations, None)
+    actual = fix_noise.white_variances(plane_fixes, fix_noise.FixNoise(1.0, 3.0, 0.0, 0.0, 0.1))
     # The standard deviation of a position has a minimum of a tenth of a millimetre.
-    np.testing.assert_allclose(actual, 9.0 * stated**2 + 1e-8, rtol=1e-12)
+    np.testing.assert_allclose(actual, 9.0 * stated_deviations**2 + 1e-8, rtol=1e-12)
 
 
 DENSITY = 0.4
@@ -229,8 +233,8 @@ def measured(count=40, seed=3):
 
 
 def smoothed(times, *measured, density=DENSITY, slow_time=0.0):
-    given = smoothing.Measurements(*measured)
-    return smoothing.MotionModel(times, slow_time).smooth(given, density)
+    measurements = smoothing.Measurements(*measured)
+    return smoothing.MotionModel(times, slow_time).smooth(measurements, density)
 
 
 def wiener_covariances(times, density):
@@ -249,8 +253,8 @@ def test_smoothing_with_delayed_velocities_matches_dense_gaussian_conditioning(l
     count, at = len(times), times - lag
     velocities = np.cos(at / 3.0) / 3.0
     model = smoothing.MotionModel(times, 0.0, lag)
-    given = smoothing.Measurements(values, variances, None, velocities, np.full(count, 0.02))
-    motion = model.smooth(given, DENSITY)
+    measurements = smoothing.Measurements(values, variances, None, velocities, np.full(count, 0.02))
+    motion = model.smooth(measurements, DENSITY)
     every = np.concatenate([times, at, model.times])
     elapsed, vague = every - every.min(), 1e5
     positions, mixed, speeds = wiener_covariances(elapsed, DENSITY)
@@ -282,12 +286,12 @@ def test_acceleration_densities_adapt_to_motion():
     places = np.cumsum(velocities - 0.5 * kicks, axis=0)
     noisy = places + 0.3 * generator.standard_normal((600, 2))
     reported = velocities + 0.3 * generator.standard_normal((600, 2))
-    given, left_out = fixes(times, noisy, 0.3, reported), np.zeros(600, dtype=bool)
-    noise = fix_noise.estimate_noise(given, 0.0)
-    densities = fix_noise.step_densities(given, noise, left_out)
+    noisy_fixes, left_out = fixes(times, noisy, 0.3, reported), np.zeros(600, dtype=bool)
+    noise = fix_noise.estimate_noise(noisy_fixes, 0.0)
+    densities = fix_noise.step_densities(noisy_fixes, noise, left_out)
     actual = []
     for chosen_densities in (None, densities):
-        motions = fix_noise.smooth_plane(given, noise, densities=chosen_densities)
+        motions = fix_noise.smooth_plane(noisy_fixes, noise, densities=chosen_densities)
         errors = np.column_stack([axis.velocities for axis in motions]) - velocities
         stds = np.sqrt([axis.posterior.covariances[:, 1, 1] for axis in motions]).T
         actual.append([errors[steady], (errors / stds)[steady], (errors / stds)[~steady]])
@@ -307,8 +311,8 @@ def test_positions_velocities_and_correlated_errors_match_dense_gaussian_conditi
     velocities = np.cos(times / 3.0) / 3.0 + 0.1 * generator.standard_normal(count)
     velocity_variances = generator.uniform(0.01, 0.05, count)
     slow_deviations = generator.uniform(0.5, 2.0, count) if slow_time else None
-    given = values, variances, slow_deviations, velocities, velocity_variances
-    motion = smoothed(times, *given, slow_time=slow_time)
+    arrays = values, variances, slow_deviations, velocities, velocity_variances
+    motion = smoothed(times, *arrays, slow_time=slow_time)
     elapsed = times - times[0]
     positions, mixed, speeds = wiener_covariances(elapsed, DENSITY)
     # The large variance makes the prior of the initial position and velocity uninformative.
@@ -357,8 +361,8 @@ def test_smoothing_of_one_hour_at_ten_hertz_is_precise_and_nan_is_rejected():
     # One hour at 10 Hz over 36 km; the correlated error changes by 1e-6 of that per step.
     times = np.arange(36000) / 10.0
     truth = 10.0 * times + 50.0 * np.sin(times / 40.0)
-    given = truth, np.full(36000, 1e-4), np.full(36000, 0.1)
-    motion = smoothed(times, *given, density=1.0, slow_time=2.0)
+    arrays = truth, np.full(36000, 1e-4), np.full(36000, 0.1)
+    motion = smoothed(times, *arrays, density=1.0, slow_time=2.0)
     inside = slice(100, -100)
     assert np.abs(motion.positions - truth)[inside].max() < 1e-3
     speed = 10.0 + 50.0 / 40.0 * np.cos(times / 40.0)
@@ -431,11 +435,13 @@ def test_velocity_delay_is_estimated_and_compensated(lag):
         return
     late = fixes(times, places, 0.3, velocities)
     wrong = []
-    for taken in (0.0, actual):
-        given = replace(late, velocity_lag=taken)
+    for assumed in (0.0, actual):
+        late_fixes = replace(late, velocity_lag=assumed)
         noise = fix_noise.FixNoise(1.0)
-        model = fix_noise.motion_model(given, noise)
-        smooth = np.column_stack([axis.velocities for axis in fix_noise.smooth_plane(given, noise)])
+        model = fix_noise.motion_model(late_fixes, noise)
+        smooth = np.column_stack(
+            [axis.velocities for axis in fix_noise.smooth_plane(late_fixes, noise)]
+        )
         inside = slice(2, -2)
         wrong.append(np.sqrt(np.mean((smooth - at(model.times, velocity))[inside] ** 2)))
     assert wrong[1] < 0.5 * wrong[0]

@@ -42,10 +42,10 @@ def test_integrated_increments_reproduce_large_rotations_and_irregular_times():
     quaternions = Rotation.concatenate(orientation).as_quat()
     motion = isf.EarthMotion(moments, still.position, quaternions, nothing, nothing, nothing)
     _require_closed(motion, 1e-5, 1e-8, 1e-9)
-    given, position, orientation = poses(100.0, 60.0)
+    increments, position, orientation = poses(100.0, 60.0)
     random = np.random.default_rng(2)
     at = np.sort(random.uniform(0.0, 60.0, 6000))
-    motion = isf.EarthMotion.from_poses(given, position, orientation, at)
+    motion = isf.EarthMotion.from_poses(increments, position, orientation, at)
     _require_closed(motion, 1e-2, 1e-4, 1e-6)
 
 
@@ -69,9 +69,11 @@ def test_increments_match_integrals_of_rate_and_force(gimbal):
         turned = start.inv() * earth * Rotation.from_quat(finer.orientation[within])
         theta, velocity = increments.delta_theta[number], increments.delta_velocity[number]
         assert theta == pytest.approx(turned[-1].as_rotvec(), rel=1e-10, abs=1e-14)
-        gained = simpson(turned.apply(finer.specific_force[within]), dx=step, axis=0)
+        velocity_change = simpson(turned.apply(finer.specific_force[within]), dx=step, axis=0)
         parts = Rotation.from_rotvec(np.outer((np.arange(1000) + 0.5) / 1000.0, theta))
-        assert np.mean(parts.as_matrix(), axis=0) @ velocity == pytest.approx(gained, abs=1e-9)
+        assert np.mean(parts.as_matrix(), axis=0) @ velocity == pytest.approx(
+            velocity_change, abs=1e-9
+        )
         # Without corrections, coning and sculling are of third order in the period.
         plain = simpson(finer.specific_force[within], dx=step, axis=0)
         assert velocity == pytest.approx(plain, abs=3e-5)

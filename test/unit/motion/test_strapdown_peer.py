@@ -37,13 +37,13 @@ def _trajectory(motion):
 
 def _pyins_increments(increments):
     """Convert increments for pyins, with velocity in the body axes at the start of the period."""
-    turned, gained = increments.delta_theta[1:], increments.delta_velocity[1:]
-    size = np.linalg.norm(turned, axis=1, keepdims=True)
-    once = np.cross(turned, gained)
-    gained = gained + (1.0 - np.cos(size)) / size**2 * once
-    gained += (1.0 - np.sin(size) / size) / size**2 * np.cross(turned, once)
+    delta_theta, velocity_change = increments.delta_theta[1:], increments.delta_velocity[1:]
+    size = np.linalg.norm(delta_theta, axis=1, keepdims=True)
+    once = np.cross(delta_theta, velocity_change)
+    velocity_change = velocity_change + (1.0 - np.cos(size)) / size**2 * once
+    velocity_change += (1.0 - np.sin(size) / size) / size**2 * np.cross(delta_theta, once)
     steps = np.diff(increments.time)[:, np.newaxis]
-    values = np.hstack([steps, turned * FRD, gained * FRD])
+    values = np.hstack([steps, delta_theta * FRD, velocity_change * FRD])
     return pd.DataFrame(values, increments.time[1:], ["dt", *INCREMENTS])
 
 

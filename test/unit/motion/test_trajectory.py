@@ -126,11 +126,11 @@ def test_smoothing_requires_four_samples_and_does_not_distort_at_gaps(generator)
 
 def test_moving_to_origin_and_scaling_preserve_shape():
     table = trajectory.add_velocities(_circle(np.arange(200) / 20.0))
-    moved = trajectory.move_to_origin(table)
-    assert moved[["x", "y", "yaw"]].iloc[0].tolist() == [0.0, 0.0, 0.0]
-    again = trajectory.add_velocities(moved[["x", "y", "yaw"]])
+    moved_table = trajectory.move_to_origin(table)
+    assert moved_table[["x", "y", "yaw"]].iloc[0].tolist() == [0.0, 0.0, 0.0]
+    again = trajectory.add_velocities(moved_table[["x", "y", "yaw"]])
     assert np.allclose(again["v"], table["v"], atol=1e-12)
-    assert np.allclose(moved["yaw"], table["yaw"] - 0.5)
+    assert np.allclose(moved_table["yaw"], table["yaw"] - 0.5)
     scaled = trajectory.scale(table, 0.5)
     assert scaled["yaw"].equals(table["yaw"])
     assert scaled.iloc[0][["x", "y"]].tolist() == table.iloc[0][["x", "y"]].tolist()

@@ -21,7 +21,7 @@ AZIMUTH = np.degrees(CAR.azimuth)
 PLACE = {"lat": CAR.latitude, "lon": CAR.longitude}
 
 
-def given(**columns):
+def make_table(**columns):
     return columns
 
 
@@ -102,13 +102,13 @@ WHOLE = {**{name: np.round(1e7 * values) for name, values in PLACE.items()}, "al
         (pose(heading=AZIMUTH), "heading", "heading [deg cw from north]"),
         # The column name "yaw" does not imply a convention.
         (pose(yaw=AZIMUTH), "yaw", "yaw [deg]"),
-        (given(**PLACE, accuracy=ZEROS + 3.0), "position_error", "accuracy [m]"),
+        (make_table(**PLACE, accuracy=ZEROS + 3.0), "position_error", "accuracy [m]"),
         # Some receivers output latitude, longitude and altitude as scaled integers.
         (WHOLE, "latitude", "lat * 1e-7 [deg]"),
         (WHOLE, "altitude", "alt [mm]"),
-        (given(**PLACE, ve=EAST, vn=NORTH), "velocity_east", "ve [m/s]"),
+        (make_table(**PLACE, ve=EAST, vn=NORTH), "velocity_east", "ve [m/s]"),
         *(
-            (given(**PLACE, v=factor * CAR.speed, track=AZIMUTH), "speed", f"v [{unit}]")
+            (make_table(**PLACE, v=factor * CAR.speed, track=AZIMUTH), "speed", f"v [{unit}]")
             for unit, factor in SPEED_UNITS.items()
         ),
         *((fix(course=angle), "course", f"course [{words}]") for words, angle in COURSES.items()),
@@ -161,8 +161,8 @@ def inertial(gyro=1.0, accel=1.0, **columns):
         ({"%time": 1e9 * SECONDS, **CAR.inertial()}, "time", "col1 [ns]"),
         # The computer's time stamp has priority over that of another clock.
         *(
-            ({"receipt": SECONDS, "stamp": at + TIME, **CAR.inertial()}, "time", f"{taken} [s]")
-            for at, taken in (
+            ({"receipt": SECONDS, "stamp": at + TIME, **CAR.inertial()}, "time", f"{position} [s]")
+            for at, position in (
                 (69210.0, "receipt"),
                 (1.7e9 + 880.0, "receipt"),
                 (1.7e9 - 0.01, "stamp"),
@@ -349,34 +349,37 @@ SPARSE = np.where(np.arange(len(TIME)) % 3, np.nan, wrapped(CAR.yaw))
 @pytest.mark.parametrize(
     "columns, names",
     [
-        (given(yaw=0.3 * np.sin(TIME)), "yaw"),
+        (make_table(yaw=0.3 * np.sin(TIME)), "yaw"),
         # The yaw is unwrapped, so its range does not reveal the unit.
-        (given(yaw=CAR.yaw), "yaw"),
+        (make_table(yaw=CAR.yaw), "yaw"),
         # A roll of up to 3 is in degrees, because 3 rad would almost be upside down.
         (
-            given(roll=3.0 * np.sin(TIME), pitch=np.cos(TIME), yaw=2.0 * np.sin(0.3 * TIME)),
+            make_table(roll=3.0 * np.sin(TIME), pitch=np.cos(TIME), yaw=2.0 * np.sin(0.3 * TIME)),
             "roll pitch yaw",
         ),
         # The direction differs from the course, the course is sometimes -1, or the positions are
         # constant.
         (fix(direction=180.0 + 170.0 * np.sin(5.0 * TIME)), "speed direction"),
         (fix(course=np.where(TIME < 5.0, -1.0, AZIMUTH)), "speed course"),
-        (given(lat=ZEROS + 48.0, lon=ZEROS + 48.0, speed=TIME, course=AZIMUTH), "speed course"),
+        (
+            make_table(lat=ZEROS + 48.0, lon=ZEROS + 48.0, speed=TIME, course=AZIMUTH),
+            "speed course",
+        ),
         # The east and north velocities are swapped.
-        (given(**PLACE, vn=EAST, ve=NORTH), "ve vn"),
+        (make_table(**PLACE, vn=EAST, ve=NORTH), "ve vn"),
         # The column "accuracy" may belong to the receiver or to the IMU.
-        (given(**PLACE, accuracy=ZEROS + 3.0, **CAR.inertial()), "accuracy"),
+        (make_table(**PLACE, accuracy=ZEROS + 3.0, **CAR.inertial()), "accuracy"),
         (MIDDLING, "gx gy gz"),
         # The position is near zero latitude and longitude.
-        (given(lat=CAR.latitude - 48.0, lon=CAR.longitude - 11.0), "lat lon"),
+        (make_table(lat=CAR.latitude - 48.0, lon=CAR.longitude - 11.0), "lat lon"),
         *((CAR.inertial(accel=gravity), "acc_x acc_y acc_z") for gravity in (0.03, 0.5, 3.0)),
         # The column is constant, or most of its values are missing.
-        (given(**quaternion(ZEROS), **CAR.inertial()), "qx qy qz qw"),
-        (given(yaw=SPARSE, **CAR.inertial()), "yaw"),
+        (make_table(**quaternion(ZEROS), **CAR.inertial()), "qx qy qz qw"),
+        (make_table(yaw=SPARSE, **CAR.inertial()), "yaw"),
         # The yaw may belong to the reference or to the IMU.
         (pose(yaw=wrapped(CAR.yaw), **CAR.inertial()), "yaw"),
         # The positions hardly change.
-        (given(x=1e-2 * CAR.east / np.ptp(CAR.east), y=ZEROS), "x y"),
+        (make_table(x=1e-2 * CAR.east / np.ptp(CAR.east), y=ZEROS), "x y"),
     ],
 )
 def test_undetermined_columns_are_omitted(columns, names):
@@ -538,10 +541,12 @@ def test_units_on_line_below_column_names_are_read(tmp_path):
 def test_header_with_group_names_above_column_names_is_read(tmp_path, again):
     groups = {"Time": "s", "Mocap Orientation": "WXYZ", "IMU Acceleration": "XYZ"}
     groups["IMU Gyroscope"] = "XYZ"
-    top = [[name] + (len(own) - 1) * [name if again else ""] for name, own in groups.items()]
+    top = [
+        [name] + (len(columns) - 1) * [name if again else ""] for name, columns in groups.items()
+    ]
     lines = [
         ";".join(";".join(names) for names in top),
-        ";".join(";".join(own) for own in groups.values()),
+        ";".join(";".join(columns) for columns in groups.values()),
     ]
     half, inertial = 0.5 * CAR.yaw, CAR.inertial()
     columns = [TIME, np.cos(half), ZEROS, ZEROS, np.sin(half)]

@@ -131,9 +131,9 @@ def test_nearly_constant_headings_are_unrelated():
 def test_steady_rotations_are_compared_only_by_direction():
     generator = np.random.default_rng(1)
     circle = np.radians(20.0) * TIMES + 0.01 * generator.standard_normal(len(TIMES))
-    same = related(circle, np.radians(20.0) * TIMES)
-    assert same.agree
-    assert same.scale == 1.0
+    undelayed = related(circle, np.radians(20.0) * TIMES)
+    assert undelayed.agree
+    assert undelayed.scale == 1.0
     # A bias of 2 deg/s must not be reported as a scale factor error of 10 %.
     assert related(circle, np.radians(22.0) * TIMES).agree
     opposite = related(circle, -np.radians(20.0) * TIMES)

@@ -117,14 +117,14 @@ def test_speed_and_course_of_receiver_become_velocity(tmp_path):
     assert samples.columns["speed"] == pytest.approx(np.full(COUNT, 10.0))
     angles = np.radians(course)
     for frame in ("enu", "ned"):
-        own = conventional_reference(samples, ReferenceConventions(frame)).columns
-        assert own["velocity_east"] == pytest.approx(10.0 * np.sin(angles), abs=1e-12)
-        assert own["velocity_north"] == pytest.approx(10.0 * np.cos(angles), abs=1e-12)
+        converted = conventional_reference(samples, ReferenceConventions(frame)).columns
+        assert converted["velocity_east"] == pytest.approx(10.0 * np.sin(angles), abs=1e-12)
+        assert converted["velocity_north"] == pytest.approx(10.0 * np.cos(angles), abs=1e-12)
     path = table(tmp_path, v=[-1.0] * 5 + [1.0] * (COUNT - 5))
     columns = {**FIXES, "speed": "v", "course": "v [deg]"}
     samples = read_reference_samples(path, columns=columns)
-    own = conventional_reference(samples, ReferenceConventions())
-    assert np.array_equal(np.isnan(own.columns["velocity_east"]), np.arange(COUNT) < 5)
+    converted = conventional_reference(samples, ReferenceConventions())
+    assert np.array_equal(np.isnan(converted.columns["velocity_east"]), np.arange(COUNT) < 5)
 
 
 def test_times_in_one_or_two_columns_are_converted_to_seconds(tmp_path):

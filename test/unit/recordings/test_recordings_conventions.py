@@ -155,8 +155,8 @@ ANY = Rotation.from_euler("ZYX", ANY_ANGLES[:, ::-1])
 @pytest.mark.parametrize("yaw_convention", ["", "ccw_from_north"])
 def test_invalid_quaternion_remains_invalid_after_conversion(useless, yaw_convention):
     conventions = ReferenceConventions("ned", yaw_convention)
-    own = frames.quaternions_from_convention([[useless] * 4], conventions)
-    assert np.array_equal(own, [[useless] * 4], equal_nan=True)
+    converted = frames.quaternions_from_convention([[useless] * 4], conventions)
+    assert np.array_equal(converted, [[useless] * 4], equal_nan=True)
 
 
 @pytest.mark.parametrize("frame", frames.FRAMES)
@@ -168,9 +168,11 @@ def test_yaw_of_quaternion_is_converted_according_to_yaw_convention(frame, conve
     heading = sign * (yaw - offset)
     pitch = -pitch if frame == "ned" else pitch
     quaternions = Rotation.from_euler("ZYX", np.column_stack([heading, pitch, roll])).as_quat()
-    own = frames.quaternions_from_convention(quaternions, ReferenceConventions(frame, convention))
-    turns = (Rotation.from_quat(own) * ANY.inv()).magnitude()
-    assert turns == pytest.approx(np.zeros(len(own)), abs=1e-7)
+    converted = frames.quaternions_from_convention(
+        quaternions, ReferenceConventions(frame, convention)
+    )
+    turns = (Rotation.from_quat(converted) * ANY.inv()).magnitude()
+    assert turns == pytest.approx(np.zeros(len(converted)), abs=1e-7)
 
 
 UNKNOWN = {"frame": "nwu", "yaw_convention": "clockwise", "quaternion_order": "zyxw"}

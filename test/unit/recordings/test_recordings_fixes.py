@@ -50,26 +50,26 @@ def yaw_error(table, yaw):
     return np.sqrt(np.mean(error[40:-40] ** 2))
 
 
-def stated(report):
+def stated_deviation(report):
     return report.positioning["stated_deviation"]
 
 
 def test_fix_variance_is_taken_from_covariance_error_column_hdop_or_default():
     error, stated_variance = np.full(COUNT, 2.0), np.full(COUNT, 0.25)
     report = reference_table(samples(position_error=error))[1]
-    assert stated(report) == pytest.approx(np.sqrt(2.0))
+    assert stated_deviation(report) == pytest.approx(np.sqrt(2.0))
     assert any("computed from position_error" in remark for remark in report.remarks)
     assert not report.unknown_variance
     stated_variance[:100] = np.nan
     variances = {"variance_east": stated_variance, "variance_north": stated_variance}
     report = reference_table(samples(**variances, position_error=error))[1]
-    assert stated(report) == pytest.approx(np.sqrt((100 * 2.0 + 200 * 0.25) / COUNT))
+    assert stated_deviation(report) == pytest.approx(np.sqrt((100 * 2.0 + 200 * 0.25) / COUNT))
     hdop = np.ones(COUNT)
     hdop[50:60] = 0.0
     report = reference_table(samples(hdop=2.0 * hdop))[1]
     assert (report.unknown_variance.count, report.unknown_variance.first_place) == (10, 52)
     usual = (10 * UNKNOWN_VARIANCE + 290 * (2.0 * RANGE_ERROR) ** 2) / COUNT
-    assert stated(report) == pytest.approx(np.sqrt(usual))
+    assert stated_deviation(report) == pytest.approx(np.sqrt(usual))
 
 
 def total_station_samples(rate, error, seed=1):
@@ -154,7 +154,7 @@ def test_fix_variances_are_horizontal_diagonal_of_covariance(tmp_path, kind):
         write = writers.write_bag if kind == "bag" else writers.write_ros2_bag
         path = write(tmp_path / "a.bag", {"/fix": messages})
     report = read_reference(path).report
-    assert stated(report) == pytest.approx(np.sqrt((4.0 + 16.0) / 2.0))
+    assert stated_deviation(report) == pytest.approx(np.sqrt((4.0 + 16.0) / 2.0))
 
 
 TOLD = 30
@@ -220,8 +220,8 @@ def test_recorded_yaw_variance_is_ignored_if_constant(changes):
     if changes:
         assert table["yaw_std"].to_numpy() == pytest.approx(deviation)
         assert set(table["yaw_lag"]) == {0.0}
-    stated = FixSettings(yaw_deviation=0.05, turn_error=0.02)
-    table, _ = reference_table(lines(**columns), settings=stated)
+    settings = FixSettings(yaw_deviation=0.05, turn_error=0.02)
+    table, _ = reference_table(lines(**columns), settings=settings)
     assert set(table["yaw_std"]) == {0.05} and set(table["turn_error"]) == {0.02}
     assert "turn_slip" not in table
     table, _ = reference_table(lines(**columns), settings=FixSettings(turn_slip=0.04))

@@ -158,12 +158,12 @@ def vbox():
     """Return a Latin-1 Racelogic log with positions in arc minutes and west longitude positive."""
     header = ["satellites", "time", "latitude", "longitude", "velocity kmh", "heading", "height"]
     header += ["Vertical velocity m/s", "Long accel g", "Lat accel g"]
-    own = ["RollRate", "PitchRate", "YawRate", "X_Accel", "Y_Accel", "Z_Accel"]
+    rate_columns = ["RollRate", "PitchRate", "YawRate", "X_Accel", "Y_Accel", "Z_Accel"]
     units = ["\xb0/s"] * 3 + ["g"] * 3
     names = "sats time lat long velocity heading height vert-vel Longacc Latacc"
-    lines = ["File created on 01/03/2016 @ 14:26", "", "[header]", *header, *own, ""]
+    lines = ["File created on 01/03/2016 @ 14:26", "", "[header]", *header, *rate_columns, ""]
     lines += ["[channel units]", *units, "", "[comments]", "Log Rate (Hz) : 50.00", ""]
-    lines += ["[column names]", f"{names} {' '.join(own)}", "", "[data]"]
+    lines += ["[column names]", f"{names} {' '.join(rate_columns)}", "", "[data]"]
     rates, forces = np.degrees(CAR.rates), CAR.forces / 9.80665
     for k, time in enumerate(TIME):
         place = f"{60.0 * CAR.latitude[k]:+014.8f} {-60.0 * CAR.longitude[k]:+014.8f}"

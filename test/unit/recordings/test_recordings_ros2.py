@@ -44,11 +44,11 @@ def topics(kind):
     return {"/imu": IMU, "/reference": REFERENCES[kind]}
 
 
-def assert_equal_samples(ours, expected):
-    assert ours.message_type == expected.message_type
-    assert set(ours.columns) == set(expected.columns)
+def assert_equal_samples(samples, expected):
+    assert samples.message_type == expected.message_type
+    assert set(samples.columns) == set(expected.columns)
     for name, values in expected.columns.items():
-        assert np.array_equal(ours.columns[name], values), name
+        assert np.array_equal(samples.columns[name], values), name
 
 
 def write(kind, path, content):

@@ -84,9 +84,9 @@ def test_readings_of_other_sensors_are_interpolated_at_gyroscope_times(car, zipp
     assert times == pytest.approx(TIME[rows], abs=3e-7)
     rates, forces = table[["gyro_x", "gyro_y", "gyro_z"]], table[["accel_x", "accel_y", "accel_z"]]
     assert np.array_equal(rates, car.rates[rows])
-    given = phone(car)["TotalAcceleration"]
+    acceleration = phone(car)["TotalAcceleration"]
     for axis in "xyz":
-        expected = np.interp(nanoseconds(TIME[rows]), given["time"], given[axis])
+        expected = np.interp(nanoseconds(TIME[rows]), acceleration["time"], acceleration[axis])
         assert forces[f"accel_{axis}"].to_numpy() == pytest.approx(expected, abs=1e-4)
     # The tolerance is the error of linear interpolation over 0.04 s at up to 0.55 rad/s.
     assert wrap(table["yaw"].to_numpy() - car.yaw[rows]) == pytest.approx(0.0, abs=1e-4)
@@ -172,10 +172,10 @@ def test_wrapped_angle_is_interpolated_along_shorter_arc(tmp_path):
 
 
 def test_pause_in_another_sensor_table_is_not_interpolated(car, tmp_path):
-    given = phone(car)
+    tables = phone(car)
     pause = (TIME[:-1] < 20.0) | (TIME[:-1] > 22.0)
-    given["TotalAcceleration"] = {k: v[pause] for k, v in given["TotalAcceleration"].items()}
-    path = write_zip(tmp_path / "a.zip", given)
+    tables["TotalAcceleration"] = {k: v[pause] for k, v in tables["TotalAcceleration"].items()}
+    path = write_zip(tmp_path / "a.zip", tables)
     columns = {"time": "Gyroscope.time [ns]", "gyro_z": "Gyroscope.z"}
     columns.update({f"accel_{axis}": f"TotalAcceleration.{axis}" for axis in "xyz"})
     table = read_imu(path, columns=columns).table
@@ -211,14 +211,14 @@ def other_clock(tables):
         ),
         (
             {**GYROSCOPE, "yaw": "compass.yaw"},
-            lambda given: {**given, "compass": {"row": TIME[1:], "yaw": TIME[1:]}},
+            lambda tables: {**tables, "compass": {"row": TIME[1:], "yaw": TIME[1:]}},
             "the time is 'Gyroscope.time', but table compass has no column 'time'; its columns are",
         ),
     ],
 )
 def test_incompatible_tables_are_rejected(car, tmp_path, columns, change, message):
-    given = phone(car)
-    path = write_zip(tmp_path / "a.zip", change(given) if change else given)
+    tables = phone(car)
+    path = write_zip(tmp_path / "a.zip", change(tables) if change else tables)
     assert message in refusal(read_imu, path, columns=columns)
 
 

@@ -69,9 +69,9 @@ def test_panels_without_separate_axis_share_time_axis():
     layout = to_plotly(figure)["layout"]
     assert layout["xaxis2"]["matches"] == "x" and layout["xaxis2"]["title"]["text"] == "time [s]"
     assert "matches" not in layout["xaxis3"]
-    first, second, own = to_matplotlib(figure).axes
+    first, second, separate = to_matplotlib(figure).axes
     assert first.get_shared_x_axes().joined(first, second)
-    assert (second.get_xlabel(), own.get_xlabel()) == ("time [s]", "own")
+    assert (second.get_xlabel(), separate.get_xlabel()) == ("time [s]", "own")
 
 
 def test_increasing_steps_on_logarithmic_axis_are_not_treated_as_gaps():

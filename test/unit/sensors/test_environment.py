@@ -43,11 +43,13 @@ def test_measured_magnetic_field_is_in_sensor_axes():
     motors = isf.MotorField((1e-6, 0.0, 0.0), (0.0, 2e-6, 0.0))
     environment = isf.MagneticEnvironment(earth=MEASURED, motors=motors)
     turns = Rotation.random(3, random_state=1)
-    own = turns.inv().apply(MEASURED)
-    assert np.allclose(environment.measured_field(PLACES, turns.as_quat()), own, rtol=1e-12)
+    sensor_field = turns.inv().apply(MEASURED)
+    assert np.allclose(
+        environment.measured_field(PLACES, turns.as_quat()), sensor_field, rtol=1e-12
+    )
     torque = np.array([[1.0, 0.0], [0.0, 1.0], [-0.5, 0.25]])
     with_motors = environment.measured_field(PLACES, turns.as_quat(), torque)
-    assert np.allclose(with_motors - own, [[1e-6, 0, 0], [0, 2e-6, 0], [-5e-7, 5e-7, 0]])
+    assert np.allclose(with_motors - sensor_field, [[1e-6, 0, 0], [0, 2e-6, 0], [-5e-7, 5e-7, 0]])
 
 
 def _disturbed(bodies):

@@ -126,9 +126,9 @@ def test_correlated_fix_errors_match_variance_and_correlation_time():
     values = np.array(runs) / slow.drift
     for lag in (0, 1, 5, 15):
         products = values[:, 0] * values[:, lag]
-        alike = math.exp(-lag / (5.0 * 3.0))
-        error = math.sqrt((1.0 + alike**2) / products.size)
-        assert abs(products.mean() - alike) < ERRORS * error
+        expected_correlation = math.exp(-lag / (5.0 * 3.0))
+        error = math.sqrt((1.0 + expected_correlation**2) / products.size)
+        assert abs(products.mean() - expected_correlation) < ERRORS * error
     table = isf.simulate_gnss(motion, receiver(qualities=(replace(slow, horizontal_noise=0.2),)))
     assert table["variance_east"].iloc[0] == pytest.approx(0.7**2 + 0.2**2)
 
@@ -317,8 +317,8 @@ def test_errors_of_fixes_on_earth_match_specified_sigma_along_local_axes():
         assert np.std(local, axis=0) == pytest.approx(sigmas, rel=3.0 / np.sqrt(2.0 * len(local)))
         correlation = np.corrcoef(local.T)[np.triu_indices(3, 1)]
         assert np.max(np.abs(correlation)) < 3.5 / np.sqrt(len(local))
-    stated = np.unique(fixes.variance.reshape(-1, 6), axis=0)
-    assert stated == pytest.approx(np.array([[1.0, 1.0, 4.0, 0.01, 0.01, 0.04]]))
+    stated_variances = np.unique(fixes.variance.reshape(-1, 6), axis=0)
+    assert stated_variances == pytest.approx(np.array([[1.0, 1.0, 4.0, 0.01, 0.01, 0.04]]))
 
 
 def test_receiver_rate_that_does_not_divide_motion_rate_is_rejected_on_earth():

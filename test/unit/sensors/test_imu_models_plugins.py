@@ -224,8 +224,8 @@ def test_hector_drift_statistics_match_formula(drift, frequency, period, samples
     before, after = settled[:, :-1].ravel(), settled[:, 1:].ravel()
     count = before.size
     innovation = drift * period * math.sqrt(2.0 * frequency)
-    stated = plugins.drift_innovation_std(drift, frequency, period)
-    assert stated == pytest.approx(innovation, rel=1e-12)
+    innovation_std = plugins.drift_innovation_std(drift, frequency, period)
+    assert innovation_std == pytest.approx(innovation, rel=1e-12)
     actual = np.sqrt(np.mean((after - phi * before) ** 2))
     assert actual == pytest.approx(innovation, rel=3.0 / math.sqrt(2.0 * count))
     correlation = np.sum(after * before) / np.sum(before**2)

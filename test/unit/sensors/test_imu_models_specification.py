@@ -167,8 +167,8 @@ def test_imu_samples_are_emitted_from_sensor_start(drop_repeated):
 def test_sensor_faster_than_simulation_emits_samples_once_or_repeatedly():
     time = 0.02 * np.arange(50)
     assert _sampled(time, 0.02, rate=100.0) is None
-    given = _sampled(time, 0.02, rate=100.0, repeat_samples=True)
-    np.testing.assert_array_equal(given, np.repeat(np.arange(50), 2))
+    sampled = _sampled(time, 0.02, rate=100.0, repeat_samples=True)
+    np.testing.assert_array_equal(sampled, np.repeat(np.arange(50), 2))
     # A sensor at 120 Hz emits each of 50 samples per second two or three times, 2.4 on average.
     times = np.bincount(_sampled(time, 0.02, rate=120.0, repeat_samples=True))
     assert set(times) == {2, 3}
@@ -179,5 +179,5 @@ def test_sensor_faster_than_simulation_emits_samples_once_or_repeatedly():
     # A slower sensor has no samples to repeat.
     time = 0.01 * np.arange(20)
     assert _sampled(time, 0.01, rate=20.0, repeat_samples=True) is None
-    given = _sampled(time, 0.01, rate=20.0, repeat_samples=True, drop_repeated=True)
-    np.testing.assert_array_equal(given, [0, 5, 10, 15])
+    sampled = _sampled(time, 0.01, rate=20.0, repeat_samples=True, drop_repeated=True)
+    np.testing.assert_array_equal(sampled, [0, 5, 10, 15])

@@ -43,8 +43,8 @@ def test_hard_and_soft_iron_and_motor_torque_change_measured_field():
     robot = isf.MagneticEnvironment(earth=EARTH.earth, motors=motors)
     torque = np.linspace([0.0, 1.0], [1.0, 0.0], len(MOTION))
     plain, pulled = (
-        isf.simulate_imu(MOTION, specified(), magnetic_environment=robot, wheel_torque=given)
-        for given in (None, torque)
+        isf.simulate_imu(MOTION, specified(), magnetic_environment=robot, wheel_torque=wheel_torque)
+        for wheel_torque in (None, torque)
     )
     expected = torque * [1e-6, -2e-6] @ np.eye(2, 3)
     np.testing.assert_allclose((pulled - plain)[MAG], expected, rtol=0.0, atol=1e-18)

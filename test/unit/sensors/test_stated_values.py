@@ -66,11 +66,11 @@ def test_stated_bandwidth_is_single_number_and_nonlinearity_requires_full_scale(
 
 
 def test_random_walk_and_flicker_noise_are_computed_from_allan_minimum():
-    stated = {
+    entries = {
         "random_walk": {"allan_minimum": 8.0, "unit": "deg/h"},
         "white_noise": {"walk": 0.34, "unit": "deg/sqrt(h)"},
     }
-    values = convert_to_si(stated, GYRO)
+    values = convert_to_si(entries, GYRO)
     noise, walk = values["white_noise"][0], values["random_walk"][0]
     lowest, at = lowest_allan_deviation(noise, 0.0, walk)
     assert lowest == pytest.approx(8.0 * DEG / 3600.0, rel=1e-6)
@@ -84,8 +84,8 @@ def test_random_walk_and_flicker_noise_are_computed_from_allan_minimum():
     assert lowest == pytest.approx(0.5 * DEG / 3600.0, rel=1e-6)
     assert at == pytest.approx(1000.0, rel=1e-3)
     minimum = {"value": 8.0, "unit": "deg/h", "meaning": "allan_minimum", "averaging_time": 600.0}
-    stated = {"bias_instability": minimum, "random_walk": 1e-8, "white_noise": 0.0}
-    values = convert_to_si(stated, "gyroscope")
+    entries = {"bias_instability": minimum, "random_walk": 1e-8, "white_noise": 0.0}
+    values = convert_to_si(entries, "gyroscope")
     assert values["random_walk"] == (1e-8, 1e-8, 1e-8)
     left = (8.0 * DEG / 3600.0) ** 2 - 1e-16 * 600.0 / 3.0
     flicker = math.sqrt(left * math.pi / (2.0 * math.log(2.0)))

@@ -119,9 +119,9 @@ def test_reset_members_of_stepped_imu_start_new_runs_and_other_members_continue(
 
 def test_stepped_imu_does_not_modify_inputs_and_accepts_plain_numbers():
     members = 2
-    given = np.ones((members, 3)), np.full((members, 3), 2.0)
-    reading = isf.Imu(EVERYTHING, RATE, SEED, members).step(*given)
-    assert (given[0] == 1.0).all() and (given[1] == 2.0).all()
+    signals = np.ones((members, 3)), np.full((members, 3), 2.0)
+    reading = isf.Imu(EVERYTHING, RATE, SEED, members).step(*signals)
+    assert (signals[0] == 1.0).all() and (signals[1] == 2.0).all()
     plain = isf.Imu(EVERYTHING, RATE, SEED).step([1, 1, 1], (2, 2, 2))
     np.testing.assert_array_equal(plain.angular_velocity, reading.angular_velocity[0])
     assert not hasattr(plain, "magnetic_field") and not hasattr(plain, "orientation")

@@ -126,8 +126,8 @@ RATES = ("<update_rate>100</update_rate>\n", "<updateRate>100</updateRate>\n", "
 )
 def test_missing_rate_is_rejected(name, refused):
     content = GOOD[name]
-    for stated in RATES:
-        content = content.replace(stated, "")
+    for rate_key in RATES:
+        content = content.replace(rate_key, "")
     refused(name, content, "state the sample rate", rate=None)
 
 

@@ -191,13 +191,13 @@ def test_each_parameter_round_trips_or_is_listed_in_remarks(name, parameter, tri
     reading, writing = convert(specification, name)
     desired = np.array(getattr(getattr(specification, triad), parameter))
     result = getattr(getattr(reading.specification, triad), parameter)
-    same = result is not None and np.allclose(result, desired, rtol=1e-12, atol=1e-16)
+    is_equal = result is not None and np.allclose(result, desired, rtol=1e-12, atol=1e-16)
     listed = [text for text in writing.remarks if text.startswith(f"{triad}.{parameter}")]
     if name == "unity" and triad == "accelerometer":
         listed += [text for text in writing.remarks if text.startswith("accelerometer")]
-    assert same or listed
+    assert is_equal or listed
     if name not in ("kalibr", "unity"):
-        assert bool(listed) != same
+        assert bool(listed) != is_equal
     for sentence in listed:
         assert sentence.replace("--", "- -") in writing.text
 
@@ -208,9 +208,9 @@ def test_output_settings_round_trip_or_are_listed_in_remarks(name, key, convert)
     base = SAYABLE["kalibr"]
     specification = replace(base, output=replace(base.output, **{key: OUTPUTS[key]}))
     reading, writing = convert(specification, name)
-    same = getattr(reading.specification.output, key) == OUTPUTS[key]
+    is_equal = getattr(reading.specification.output, key) == OUTPUTS[key]
     listed = any(text.startswith(f"output.{key}") for text in writing.remarks)
-    assert same or (listed and (key != "topic" or name == "datasheet"))
+    assert is_equal or (listed and (key != "topic" or name == "datasheet"))
 
 
 def test_parameters_that_differ_between_axes_are_written_as_rms_with_remark():
