@@ -104,7 +104,7 @@ def _sentences(result, shift, odometer, reference):
     else:
         sense = "late" if shift.shift >= 0.0 else "early"
         yield f"  the reference is {abs(shift.shift):.3f} s {sense}; this delay is subtracted"
-    for name, words, value, sigma in (
+    for name, description, value, sigma in (
         (
             "E_d", "ratio of right to left wheel diameter",
             specification.diameter_ratio, specification.diameter_ratio_sigma,
@@ -114,7 +114,7 @@ def _sentences(result, shift, odometer, reference):
             specification.track_ratio, specification.track_ratio_sigma,
         ),
     ):  # fmt: skip
-        yield f"  {name}  {value:.5f} +- {TWO_SIDED * sigma:.2g} (95 %): {words}"
+        yield f"  {name}  {value:.5f} +- {TWO_SIDED * sigma:.2g} (95 %): {description}"
     slip = specification.slip
     if result.slip_factor < 3.0:
         low, high = slip / result.slip_factor, slip * result.slip_factor

@@ -191,8 +191,8 @@ def _placed_imu(imu, heading, environment_name, environment) -> PlacedImu:
             changes["magnetic_declination"] = math.atan2(east, north)
         output = dataclasses.replace(output, **changes)
     fuses = output.fuses_magnetometer
-    words = [imu.name, heading, Path(environment_name).stem if fuses else ""]
-    name = ", ".join(filter(None, words))
+    name_parts = [imu.name, heading, Path(environment_name).stem if fuses else ""]
+    name = ", ".join(filter(None, name_parts))
     has_file = environment_name and Path(environment_name).exists()
     files = (environment_name,) if has_file else ()
     errors = dataclasses.replace(imu.errors, name=name, output=output)

@@ -32,8 +32,8 @@ def deprecated_names(**new_names: str) -> Callable[[_Class], _Class]:
 
 def _renamed(old: str, new: str) -> property:
     def read(instance: object) -> Any:
-        words = f"{type(instance).__name__}.{old} is deprecated, use {new}"
-        warnings.warn(words, DeprecationWarning, stacklevel=2)
+        message = f"{type(instance).__name__}.{old} is deprecated, use {new}"
+        warnings.warn(message, DeprecationWarning, stacklevel=2)
         return getattr(instance, new)
 
     return property(read, doc=f"Deprecated name of ``{new}``.")

@@ -35,12 +35,12 @@ class ConfigurationError(FrameworkError):
 
 
 @contextlib.contextmanager
-def prefix_errors(words: str, kind: type[FrameworkError] = ConfigurationError) -> Iterator[None]:
+def prefix_errors(prefix: str, kind: type[FrameworkError] = ConfigurationError) -> Iterator[None]:
     """Add a prefix to the message of an error that is raised in the ``with`` block.
 
     Parameters
     ----------
-    words : str
+    prefix : str
         Text before the message, such as a file's path followed by a colon and a space.
     kind : type of FrameworkError, optional
         Class of the errors to catch. The error with the prefix has the same class.
@@ -48,7 +48,7 @@ def prefix_errors(words: str, kind: type[FrameworkError] = ConfigurationError) -
     try:
         yield
     except kind as error:
-        raise kind(f"{words}{error}") from None
+        raise kind(f"{prefix}{error}") from None
 
 
 class StepError(ConfigurationError, ValueError):

@@ -146,12 +146,12 @@ class ArgumentParser(argparse.ArgumentParser):
         message : str
             Error message of argparse.
         """
-        words = re.sub(r"\S{200,}", lambda word: shorten(word.group()), escape_unprintable(message))
+        text = re.sub(r"\S{200,}", lambda word: shorten(word.group()), escape_unprintable(message))
         unknown = re.match(r"unrecognized arguments: (-[^\s=]*)", message)
         if unknown:
             near = difflib.get_close_matches(unknown[1], self._option_string_actions, n=1)
-            words += f"; did you mean {near[0]}?" if near else "; --help lists all options"
-        self.exit(REFUSED, f"{self.prog}: error: {words}\n")
+            text += f"; did you mean {near[0]}?" if near else "; --help lists all options"
+        self.exit(REFUSED, f"{self.prog}: error: {text}\n")
 
 
 class _EndingSignal(KeyboardInterrupt):

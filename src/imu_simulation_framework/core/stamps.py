@@ -39,7 +39,7 @@ def find_gap_ends(time) -> np.ndarray:
     return np.flatnonzero(steps > limit) + 1
 
 
-def interpolate_outside_gaps(time, values, when) -> np.ndarray:
+def interpolate_outside_gaps(time, values, instants) -> np.ndarray:
     """Interpolate a time series linearly, except in its gaps.
 
     Parameters
@@ -48,7 +48,7 @@ def interpolate_outside_gaps(time, values, when) -> np.ndarray:
         Strictly ascending times of the series [s].
     values : array_like, shape (n,)
         Values of the series.
-    when : array_like, shape (m,)
+    instants : array_like, shape (m,)
         Times at which to interpolate [s].
 
     Returns
@@ -56,14 +56,14 @@ def interpolate_outside_gaps(time, values, when) -> np.ndarray:
     ndarray, shape (m,)
         Interpolated values; nan in gaps, before the first sample and after the last sample.
     """
-    time, when = np.asarray(time, dtype=float), np.asarray(when, dtype=float)
+    time, instants = np.asarray(time, dtype=float), np.asarray(instants, dtype=float)
     if len(time) == 0:
-        return np.full(len(when), np.nan)
-    result = np.interp(when, time, values, left=np.nan, right=np.nan)
+        return np.full(len(instants), np.nan)
+    result = np.interp(instants, time, values, left=np.nan, right=np.nan)
     gap_ends = find_gap_ends(time)
     # A time is in a gap if the next sample is the first one after a gap.
-    upper = np.searchsorted(time, when, side="left")
-    exact = (upper < len(time)) & (time[np.minimum(upper, len(time) - 1)] == when)
+    upper = np.searchsorted(time, instants, side="left")
+    exact = (upper < len(time)) & (time[np.minimum(upper, len(time) - 1)] == instants)
     result[np.isin(upper, gap_ends) & ~exact] = np.nan
     return result
 
@@ -325,12 +325,12 @@ def count_occurrences(mask, times, places=None) -> Occurrences:
     return count_places(np.flatnonzero(mask), times, places)
 
 
-def count_places(where, times, places=None) -> Occurrences:
+def count_places(indices, times, places=None) -> Occurrences:
     """Count samples with given ascending indices, and locate the first one.
 
     Parameters
     ----------
-    where : ndarray of int
+    indices : ndarray of int
         Ascending indices of samples.
     times, places : array_like
         Times and places of all samples, as in :func:`count_occurrences`.
@@ -339,14 +339,14 @@ def count_places(where, times, places=None) -> Occurrences:
     -------
     Occurrences
     """
-    if len(where) == 0:
+    if len(indices) == 0:
         return Occurrences()
     times = np.asarray(times, dtype=float)
-    first = int(where[0])
+    first = int(indices[0])
     finite = times[np.isfinite(times)]
     first_time = float(times[first] - (finite.min() if len(finite) else float("nan")))
     return Occurrences(
-        count=len(where),
+        count=len(indices),
         first_place=first if places is None else int(places[first]),
         first_time=first_time if np.isfinite(first_time) else None,
     )

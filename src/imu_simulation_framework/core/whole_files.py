@@ -175,7 +175,9 @@ def describe_file_kind(mode) -> str:
     str
         Noun with its article.
     """
-    return next((words for test, words in _KINDS if test(mode)), "a file of unknown type")
+    return next(
+        (description for test, description in _KINDS if test(mode)), "a file of unknown type"
+    )
 
 
 _KINDS = (

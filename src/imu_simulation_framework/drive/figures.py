@@ -105,8 +105,8 @@ def _arrows(x, y):
         evenly, key=lambda those: min(dist(*two) for two in combinations(interpolate(those).T, 2))
     )
     # Directions are averaged over 2 % of the path to suppress position noise.
-    reach = 0.01 * travelled[-1]
-    ahead = interpolate(places + reach) - interpolate(places - reach)
+    half_length = 0.01 * travelled[-1]
+    ahead = interpolate(places + half_length) - interpolate(places - half_length)
     length = np.hypot(*ahead)
     moving = length > 0.0
     return interpolate(places)[:, moving], ahead[:, moving] / length[moving]
@@ -327,8 +327,8 @@ def yaw_errors_psd(comparison) -> Figure:
         # The error model of the reference is not valid at higher frequencies.
         kept = (frequency <= 0.5 / process.correlation_time) & (density > 0.0)
         if kept.any():
-            look, words = style.REFERENCE, f"the reference alone ({name})"
-            figure.line(frequency[kept], density[kept], look, words)
+            look, label = style.REFERENCE, f"the reference alone ({name})"
+            figure.line(frequency[kept], density[kept], look, label)
     return figure
 
 

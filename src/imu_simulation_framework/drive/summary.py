@@ -501,9 +501,9 @@ def terminal_table(summary) -> str:
         statistics = summary["yaw_error"][key] or {}
         if statistics.get("zero") == ESTIMATED:
             std = degrees * statistics["reference"]["start_offset_std_rad"]
-            words = f"zero, {name}".ljust(widths[0])
+            drift_text = f"zero, {name}".ljust(widths[0])
             lines.append(
-                f"{words}  estimated from the complete drive, +- {TWO_SIDED * std:.2g} deg"
+                f"{drift_text}  estimated from the complete drive, +- {TWO_SIDED * std:.2g} deg"
             )
     factor = summary["execution"].get("real_time_factor")
     if factor is not None:
@@ -574,11 +574,11 @@ def parts_of_rms(reference) -> tuple[str, str]:
         return "-", "-"
     values = [reference[f"imu_rms_{name}rad"] for name in ("", "low_", "high_")]
     if None in values:
-        words = UNKNOWN
+        error_text = UNKNOWN
     else:
         value_text, low, high = (f"{factor * value:.2f}" for value in values)
-        words = f"{value_text} ({low} to {high}) deg" if values[1] > 0.0 else f"< {high} deg"
-    return _number(reference["rms_rad"], "deg", factor), words
+        error_text = f"{value_text} ({low} to {high}) deg" if values[1] > 0.0 else f"< {high} deg"
+    return _number(reference["rms_rad"], "deg", factor), error_text
 
 
 def _with_interval(cell, std) -> str:

@@ -499,12 +499,12 @@ def _script_path(script) -> Path:
         ) from None
 
 
-def _folder(folder, what) -> Path | None:
+def _folder(folder, description) -> Path | None:
     if folder is None:
         return None
     path = Path(folder)
     if not path.is_dir():
-        raise SimulatorError(f"{path}: the folder of {what} does not exist")
+        raise SimulatorError(f"{path}: the folder of {description} does not exist")
     return path.absolute()
 
 

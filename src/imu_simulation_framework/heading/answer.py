@@ -184,16 +184,16 @@ class HeadingAnswer(NamedTuple):
         holds = (
             "more than 99.9" if probability_within > 0.9995 else f"{100.0 * probability_within:.3g}"
         )
-        words = (
+        sentence = (
             f"{name}: stays within {limit_text} for all {seconds(self.first_passage.time[-1])} in "
             f"{holds} % of drives; at the end {self._percentile_words()}{self._largest_words()}; "
             f"{self._passage_words(limit_text)}"
         )
         if self.percentile_95 > 0.0 and len(self.causes):
-            words += f"; the largest source is {self.causes.index[0]}"
+            sentence += f"; the largest source is {self.causes.index[0]}"
             basis = basis_words(self.causes["share"], origins)
-            words += f"; {basis}" if basis else ""
-        return words + self._improvement_words()
+            sentence += f"; {basis}" if basis else ""
+        return sentence + self._improvement_words()
 
     def _percentile_words(self) -> str:
         if self.percentile_50 >= math.pi:
@@ -214,8 +214,14 @@ class HeadingAnswer(NamedTuple):
         early, median = self.first_passage.time_at(EARLY_SHARE), self.first_passage.time_at(0.5)
         if math.isinf(early):
             return f"{limit} is exceeded in fewer than {100.0 * EARLY_SHARE:g} %"
-        words = f"{limit} is exceeded in {100.0 * EARLY_SHARE:g} % of them within {seconds(early)}"
-        return words if math.isinf(median) else f"{words}, in half of them within {seconds(median)}"
+        sentence = (
+            f"{limit} is exceeded in {100.0 * EARLY_SHARE:g} % of them within {seconds(early)}"
+        )
+        return (
+            sentence
+            if math.isinf(median)
+            else f"{sentence}, in half of them within {seconds(median)}"
+        )
 
     def _improvement_words(self) -> str:
         """Describe the best calibration or change in operation, and the best replacement sensor."""
@@ -224,12 +230,12 @@ class HeadingAnswer(NamedTuple):
         best = uses[:1] + parts[:1]
         if not best:
             return ""
-        words = [
+        proposals = [
             f"{improvement.action} {'' if number else 'would make it '}"
             f"{angle(improvement.percentile_95)}"
             for number, improvement in enumerate(best)
         ]
-        return f"; {', '.join(words)} (95 %)"
+        return f"; {', '.join(proposals)} (95 %)"
 
 
 FIELDS = {

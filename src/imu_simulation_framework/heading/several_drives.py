@@ -126,12 +126,12 @@ def calibration_sentences(results: Sequence[Calibration]) -> list[str]:
         return [*messages, f"percentiles are not tested with fewer than {MIN_DRIVES} drives"]
     adjusted = float(np.min(holm([result.p_value for result in results])))
     rarest = STATISTICS[min(results, key=lambda result: result.p_value).name][0]
-    words = "are not uniform" if adjusted <= 0.05 else "may be uniform"
+    conclusion = "are not uniform" if adjusted <= 0.05 else "may be uniform"
     return [
         *messages,
-        f"the drives' percentiles {words} (Kolmogorov-Smirnov, smallest p-value of {len(results)} "
-        f"statistics, corrected, {adjusted:.2g}, of the {rarest}); with {count} drives, errors of "
-        f"shares below {100.0 * unseen_share(count):.0f} % are not detected",
+        f"the drives' percentiles {conclusion} (Kolmogorov-Smirnov, smallest p-value of "
+        f"{len(results)} statistics, corrected, {adjusted:.2g}, of the {rarest}); with {count} "
+        f"drives, errors of shares below {100.0 * unseen_share(count):.0f} % are not detected",
     ]
 
 
@@ -214,15 +214,15 @@ def pooled_verdict(
     figures = f"corrected p-values: {figures}most extreme drive {smallest_of_drives:.2g}"
     limit = 1.0 - judgements[0].level + 1e-12
     rejected = smallest_of_drives <= limit or smallest_together <= limit
-    verdict, words = "not rejected", "this model is not rejected"
+    verdict, conclusion = "not rejected", "this model is not rejected"
     if rejected and smallest_together <= smallest_of_drives:
         verdict = manner_of_statistic(replace(rarest, name="rms"))
-        words = f"this model drifts {verdict}"
+        conclusion = f"this model drifts {verdict}"
     elif rejected:
         place = int(np.argmin(smallest))
         verdict = judgements[place].verdict
-        words = f"{names[place]} rejects this model: {judgements[place].sentence}".rstrip(".")
-    sentence = f"{summary} ({figures}): {words}."
+        conclusion = f"{names[place]} rejects this model: {judgements[place].sentence}".rstrip(".")
+    sentence = f"{summary} ({figures}): {conclusion}."
     drawn = len(simulated[0]["final"])
     most_tests = max(1 + len(drive.statistics) for drive in judgements)
     needed = fewest_runs(judgements[0].level, 2 * most_tests * count)

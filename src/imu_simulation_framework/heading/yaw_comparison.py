@@ -164,19 +164,19 @@ class YawComparison:
         """Description of an estimated zero point; empty if it is the median over the start."""
         if self.zero == START or self.split is None:
             return ""
-        reach = TWO_SIDED * np.degrees(self.split.zero_std)
+        half_width = TWO_SIDED * np.degrees(self.split.zero_std)
         start = np.degrees(np.median(self.error.to_numpy()[: self.start_samples]))
-        words = (
-            f"zero is estimated from the complete drive, +- {reach:.2g} deg (95 %); over the start "
-            f"the error is {start:.2g} deg"
+        sentence = (
+            f"zero is estimated from the complete drive, +- {half_width:.2g} deg (95 %); over the "
+            f"start the error is {start:.2g} deg"
         )
         for fault in self.split.faults:
             verb = "jumps by" if fault.persists else "has an outlier of"
-            words += (
+            sentence += (
                 f"; at {fault.time:.3g} s it {verb} about {np.degrees(fault.size):.2g} deg, which "
                 "has a small weight in the zero"
             )
-        return words
+        return sentence
 
     @property
     def sentences(self) -> list[str]:

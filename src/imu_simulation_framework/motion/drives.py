@@ -490,5 +490,7 @@ class Terrain(TextSettings):
         bool
         """
         spheres = self.spheres()
-        reach = np.sqrt(self.radius**2 - spheres[:, 2] ** 2)
-        return bool(np.any(np.hypot(spheres[:, 0] - x, spheres[:, 1] - y) < reach + distance))
+        contact_radius = np.sqrt(self.radius**2 - spheres[:, 2] ** 2)
+        return bool(
+            np.any(np.hypot(spheres[:, 0] - x, spheres[:, 1] - y) < contact_radius + distance)
+        )

@@ -360,12 +360,12 @@ class _SteppedModel:
         is_short = missing < self._stride
         # The sign of the quaternion is chosen such that the interpolation follows the shorter arc.
         sign = -1.0 if np.dot(previous.orientation, truth.orientation) < 0.0 else 1.0
-        near = previous._replace(orientation=sign * np.asarray(previous.orientation))
+        aligned_previous = previous._replace(orientation=sign * np.asarray(previous.orientation))
         for number in range(1, missing + 1):
             share = number / (missing + 1)
             interpolated: list[Any] = [
                 None if new is None else (1.0 - share) * old + share * new
-                for old, new in zip(near, truth)
+                for old, new in zip(aligned_previous, truth)
             ]
             interpolated[0] = interpolated[0] / np.linalg.norm(interpolated[0])
             reading = self._step(ImuTruth(*interpolated))

@@ -364,15 +364,15 @@ def _parse(path, quantity, description, present):
 
 
 def _unit_and_words(path, quantity, text):
-    unit, words = next(iter(quantity.units)), text
+    unit, convention_text = next(iter(quantity.units)), text
     for unit_name in sorted(filter(None, quantity.units), key=len, reverse=True):
         if f"{text} ".startswith(f"{unit_name} "):
-            unit, words = unit_name, text[len(unit_name) :].strip()
+            unit, convention_text = unit_name, text[len(unit_name) :].strip()
             break
-    if not words:
+    if not convention_text:
         return unit, ""
-    if quantity.sense is not None and words in ANGLE_WORDS:
-        return unit, ANGLE_WORDS[words]
+    if quantity.sense is not None and convention_text in ANGLE_WORDS:
+        return unit, ANGLE_WORDS[convention_text]
     expected = ", ".join(f"[{known}]" for known in quantity.units if known)
     if quantity.sense is not None:
         expected += f", optionally followed by {', '.join(ANGLE_WORDS)}"

@@ -127,11 +127,11 @@ def sense_of(angles, seconds, pieces, east, north):
     course, middle = np.angle(displacement[fast]), (first[fast] + last[fast]) // 2
     misses = {}
     for unit, factor in (("deg", np.pi / 180.0), ("rad", 1.0)):
-        for words, turn in _SENSES.items():
+        for description, turn in _SENSES.items():
             miss = np.angle(np.exp(1j * (factor * angles[middle] - turn(course))))
             miss = miss[np.isfinite(miss)]
             if len(miss) >= _MIN_COURSES:
-                misses[unit, words] = float(np.sqrt(np.mean(miss**2)))
+                misses[unit, description] = float(np.sqrt(np.mean(miss**2)))
     if len(misses) < 2:
         return None
     best, second = sorted(misses, key=misses.get)[:2]

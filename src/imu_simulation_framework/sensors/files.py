@@ -384,8 +384,8 @@ class _QuantityEntry:
         if "source" in entry and not isinstance(entry["source"], str):
             raise self.error("source", "is not a string, expected a location in the document")
 
-    def error(self, key: str, words: str) -> ConfigurationError:
-        return ConfigurationError(f"{self.name}: {key} {words}")
+    def error(self, key: str, problem: str) -> ConfigurationError:
+        return ConfigurationError(f"{self.name}: {key} {problem}")
 
     def find_key(self, *keys: str, others: Iterable[str] = ()) -> str:
         """Return the key that is present among alternative keys; exactly one must be present."""

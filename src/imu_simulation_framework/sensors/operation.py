@@ -267,12 +267,14 @@ class Operation(TextSettings):
         plan = self.stop_plan
         if self.standstill == 0.0 and not plan.use_stops:
             return "not zeroed, as after power on"
-        words = f"zeroed at rest for {self.standstill:g} s" if self.standstill else "not zeroed"
+        description = (
+            f"zeroed at rest for {self.standstill:g} s" if self.standstill else "not zeroed"
+        )
         if self.knows_stops and plan.inserted is None:
-            words += " and at each stop"
+            description += " and at each stop"
         elif plan.use_stops:
-            words += f" and at stops {self.stops}"
-        return words
+            description += f" and at stops {self.stops}"
+        return description
 
 
 class Zeroing:

@@ -183,9 +183,9 @@ def _quadrature_lags(shorter, longer, points):
     is smooth between its kinks. Short intervals between kinks are summed sample by sample, long
     intervals by Gauss-Legendre quadrature. Beyond the last kink, only flicker noise is correlated.
     """
-    reach = shorter + longer
-    last = np.maximum(points - reach, reach)
-    tail = [np.minimum(reach * factor, last) for factor in (1.5, 3.0, 10.0, 50.0)]
+    total_lag = shorter + longer
+    last = np.maximum(points - total_lag, total_lag)
+    tail = [np.minimum(total_lag * factor, last) for factor in (1.5, 3.0, 10.0, 50.0)]
     edges = np.column_stack([_kinks(shorter, longer), *tail])
     start, stop = edges[:, :-1, None], edges[:, 1:, None]
     length = stop - start
@@ -197,7 +197,7 @@ def _quadrature_lags(shorter, longer, points):
     is_sampled = length <= _NODES
     lags = start + np.where(is_sampled, np.minimum(count, length), gauss * length)
     weights = 2.0 * np.where(is_sampled, single, gauss_weights * length)
-    return lags.reshape(len(reach), -1), weights.reshape(len(reach), -1)
+    return lags.reshape(len(total_lag), -1), weights.reshape(len(total_lag), -1)
 
 
 def _kinks(shorter, longer):
@@ -215,10 +215,12 @@ def _single_lags(shorter, longer):
 
 def _pair_counts(lags, shorter, longer, points):
     """Count the pairs of second differences at each lag over all contiguous parts."""
-    difference, reach = (longer - shorter)[:, None], (shorter + longer)[:, None]
+    difference, total_lag = (longer - shorter)[:, None], (shorter + longer)[:, None]
     counts = np.zeros_like(lags)
     for length in points[:, 0]:
-        counts += np.clip(length - reach - lags, 0.0, np.maximum(length - reach - difference, 0.0))
+        counts += np.clip(
+            length - total_lag - lags, 0.0, np.maximum(length - total_lag - difference, 0.0)
+        )
     return counts
 
 

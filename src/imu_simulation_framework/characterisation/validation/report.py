@@ -184,13 +184,13 @@ def validation_page(
     -------
     Page
     """
-    words = {True: "passed", False: "FAILED"}
+    verdicts = {True: "passed", False: "FAILED"}
     limits: list[tuple[str, ...]] = [
         (
             judged["limit"],
             f"{judged['value']:.4g}",
             f"{judged['maximum']:g}",
-            words[judged["passed"]],
+            verdicts[judged["passed"]],
         )
         for judged in summary["limits"]
     ]

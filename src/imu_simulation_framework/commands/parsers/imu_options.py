@@ -42,19 +42,19 @@ def add_operation_options(parser: argparse.ArgumentParser) -> None:
     # fmt: on
 
 
-def add_limit_option(parser: argparse.ArgumentParser, words: str) -> None:
+def add_limit_option(parser: argparse.ArgumentParser, description: str) -> None:
     """Add the option ``--within``, an angle.
 
     Parameters
     ----------
     parser : argparse.ArgumentParser
         Parser of a program.
-    words : str
+    description : str
         Meaning of the angle in the help text.
     """
     parser.add_argument(
         "--within", type=positive_angle, default=math.radians(5.0), metavar="ANGLE",
-        help=f"{words}, by default 5deg",
+        help=f"{description}, by default 5deg",
     )  # fmt: skip
 
 

@@ -212,10 +212,10 @@ def _verdict_row(model: ModelJudgement) -> tuple[str, ...]:
 
 def _pooled_row(model: PooledJudgement, drives: int) -> tuple[str, ...]:
     verdict = model.verdict
-    words = "rejected: " * verdict.rejected + verdict.verdict
+    verdict_text = "rejected: " * verdict.rejected + verdict.verdict
     pooled_p_value = f"{verdict.together:.3g}" if math.isfinite(verdict.together) else ""
     inside = f"{model.calibration[0].inside} of {drives}"
-    return model.name, words, pooled_p_value, f"{verdict.alone:.3g}", inside
+    return model.name, verdict_text, pooled_p_value, f"{verdict.alone:.3g}", inside
 
 
 def _rows_text(rows, columns) -> str:

@@ -134,9 +134,9 @@ def ensemble_text(ensemble: Reduction, caption: Caption) -> str:
         "",
     ]
     limit = f"{math.degrees(caption.limit):g} deg"
-    for words, values in (("at the end", "final"), ("all the time", "maximum")):
+    for description, values in (("at the end", "final"), ("all the time", "maximum")):
         inside = int(np.sum(np.abs(ensemble.statistics[values]) <= caption.limit))
-        lines.append(f"within {limit} {words}: {_share(inside, runs)}")
+        lines.append(f"within {limit} {description}: {_share(inside, runs)}")
     lines.append(
         f"standard errors after +-; quantiles over time (summary.csv) are counted in bins of "
         f"{100.0 * RESOLUTION:g} % of the error"
@@ -311,10 +311,12 @@ def ensemble_page(
         observed = {test.name: test.observed for test in judgement.statistics}
         summary = [judgement.sentence]
         sections = [judged_section(judgement), _tests(judgement)]
-    for name, words in (("final", "end within"), ("maximum", "stay all the time within")):
+    for name, description in (("final", "end within"), ("maximum", "stay all the time within")):
         if name in ensemble.statistics:
             inside = int(np.sum(np.abs(ensemble.statistics[name]) <= limit))
-            summary.append(f"{inside} of {ensemble.runs} runs {words} {math.degrees(limit):g} deg.")
+            summary.append(
+                f"{inside} of {ensemble.runs} runs {description} {math.degrees(limit):g} deg."
+            )
     table = to_page_table(statistics_table(ensemble.statistics), COLUMNS, texts=2)
     sections += [
         Section("Statistics of all runs", text=tuple(remarks), table=table),

@@ -88,9 +88,9 @@ def _contacts(urdf, parameters) -> list[dict[str, Any]]:
         link: {"link": link, "friction": frictions.get(link, parameters.contact.caster_friction)}
         for link, *_ in urdf.collisions()
     }
-    reach = max(abs(urdf.pose(link).position[0]) for link in wheels)
-    if len(parameters.wheel_joints) > 2 and reach > 0.0:
-        most = _SIDEWAYS * parameters.drivetrain.half_track / reach
+    half_wheelbase = max(abs(urdf.pose(link).position[0]) for link in wheels)
+    if len(parameters.wheel_joints) > 2 and half_wheelbase > 0.0:
+        most = _SIDEWAYS * parameters.drivetrain.half_track / half_wheelbase
         for link, joint in wheels.items():
             axis = joint.find("axis").get("xyz")
             sideways = min(1.0, most) * contacts[link]["friction"]

@@ -216,12 +216,12 @@ def _shortest_fitting_window(recorded, trajectory, factor, longer_than, drivetra
     for window in _SUGGESTED_WINDOWS:
         if longer_than < window < 0.5 * (times[-1] - times[0]):
             # As smoothing a long drive is slow, the interval near the worst time is checked first.
-            reach = max(0.5 * window, 4.0 * (times[1] - times[0]))
-            near = times[np.abs(times - worst) < reach]
-            span = worst - reach - window, worst + reach + window
+            half_width = max(0.5 * window, 4.0 * (times[1] - times[0]))
+            nearby_times = times[np.abs(times - worst) < half_width]
+            span = worst - half_width - window, worst + half_width + window
             first, last = np.searchsorted(recorded_times, span)
             around = recorded.iloc[max(0, first - 1) : last + 1]
-            if fits(around, near) and fits(recorded, times):
+            if fits(around, nearby_times) and fits(recorded, times):
                 return window
     return None
 

@@ -688,8 +688,10 @@ class CommandTexts:
         str
             Command line.
         """
-        words = ["heading_budget.py", *self._motion(question), *self._imus(question)]
-        return shlex.join([*words, "--at", time_text(page_motion.at), *_shared_options(question)])
+        arguments = ["heading_budget.py", *self._motion(question), *self._imus(question)]
+        return shlex.join(
+            [*arguments, "--at", time_text(page_motion.at), *_shared_options(question)]
+        )
 
     def ranking_command(self, question: Question, page_motion: PageMotion) -> str:
         """Return the which_imu.py command that ranks the same IMUs as the page.
@@ -706,10 +708,10 @@ class CommandTexts:
         str
             Command line.
         """
-        words = ["which_imu.py", *self._motion(question), "--for", time_text(page_motion.at)]
+        arguments = ["which_imu.py", *self._motion(question), "--for", time_text(page_motion.at)]
         if question.ranked == "chosen":
-            words += self._imus(question)
-        return shlex.join([*words, *_shared_options(question)])
+            arguments += self._imus(question)
+        return shlex.join([*arguments, *_shared_options(question)])
 
     def python_lines(self, question: Question, page_motion: PageMotion, step: float) -> str:
         """Return lines of Python code that yield the same result as the page.
@@ -789,12 +791,12 @@ class CommandTexts:
 
 def _shared_options(question):
     operation = question.operation
-    words = ["--within", f"{question.limit:.12g}deg"]
+    arguments = ["--within", f"{question.limit:.12g}deg"]
     if question.unit != "stated":
-        words += ["--unit", question.unit]
-    words += ["--standstill", time_text(operation.standstill)]
+        arguments += ["--unit", question.unit]
+    arguments += ["--standstill", time_text(operation.standstill)]
     if operation.stop_plan.use_stops:
-        words += ["--stops", operation.stops]
+        arguments += ["--stops", operation.stops]
     if operation.warm_up:
-        words += ["--warm-up", time_text(operation.warm_up)]
-    return words
+        arguments += ["--warm-up", time_text(operation.warm_up)]
+    return arguments

@@ -566,8 +566,8 @@ class _Page:
 
 
 def _sentence(error) -> str:
-    words = str(error).rstrip(".")
-    return words[:1].upper() + words[1:] + "."
+    sentence = str(error).rstrip(".")
+    return sentence[:1].upper() + sentence[1:] + "."
 
 
 def _place(name, text) -> int:
@@ -618,7 +618,7 @@ def bands_figure(parts: Sequence[PartAnswer], limit: float) -> Figure:
     """
     unit, name = style.choose_time_unit(max(float(part.bands.index[-1]) for part in parts))
     figure = Figure(x=f"time [{name}]").panel("yaw error [deg]", height=300)
-    looks, reach = style.line_styles(len(parts)), 0.0
+    looks, largest_error = style.line_styles(len(parts)), 0.0
     # Narrow bands are drawn in front of wide ones.
     for place in sorted(range(len(parts)), key=lambda place: -parts[place].percentile_95):
         bands, colour = parts[place].bands, colour_of(place)
@@ -627,11 +627,11 @@ def bands_figure(parts: Sequence[PartAnswer], limit: float) -> Figure:
             low, high = (np.degrees(bands[f"{edge}_{share}"]) for edge in ("lower", "upper"))
             label = parts[place].name if share == "50" else ""
             figure.band(time, low, high, colour, opacity, label)
-            reach = max(reach, float(np.max(np.abs([low, high]))))
+            largest_error = max(largest_error, float(np.max(np.abs([low, high]))))
             if share == "95":
                 for edge in (low, high):
                     figure.line(time, edge, {**looks[place], "linewidth": 1.0})
-    if limit < SHOWN_LIMIT * max(reach, 1e-9):
+    if limit < SHOWN_LIMIT * max(largest_error, 1e-9):
         for side in (1.0, -1.0):
             figure.level(side * limit, style.LIMIT, f"limit of {limit:g} deg")
     return figure

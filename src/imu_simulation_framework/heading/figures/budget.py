@@ -87,10 +87,10 @@ def budget_bands(budgets: Sequence[ShownBudget], limit: float) -> Figure:
     probabilities = [probability for probability, _ in style.BANDS]
     tables = [np.degrees(budget.model.bands(probabilities)) for budget in budgets]
     reaches = [float(np.max(np.abs([bands["lower_99"], bands["upper_99"]]))) for bands in tables]
-    for budget, bands, reach in zip(budgets, tables, reaches):
+    for budget, bands, largest_error in zip(budgets, tables, reaches):
         time = budget.model.time / unit
         # A common scale makes budgets comparable, but much smaller errors would be flat lines.
-        is_common = reach > _MIN_SHARE_OF_SCALE * max(reaches) and max(reaches) > 0.0
+        is_common = largest_error > _MIN_SHARE_OF_SCALE * max(reaches) and max(reaches) > 0.0
         limits = (-1.05 * max(reaches), 1.05 * max(reaches)) if is_common else None
         title = budget.name if is_common else f"{budget.name} (different scale)"
         figure.panel("yaw error [deg]", title, height=260, limits=limits)
@@ -99,7 +99,7 @@ def budget_bands(budgets: Sequence[ShownBudget], limit: float) -> Figure:
             name = f"{100.0 * probability:g} % of drives"
             figure.band(time, low, high, colours.SIMULATED, opacity, name)
         figure.line(time, bands["mean"], {**style.REAL, "linewidth": 1.4}, "mean")
-        draw_limit(figure, limit, max(reaches) if is_common else reach)
+        draw_limit(figure, limit, max(reaches) if is_common else largest_error)
     return figure
 
 

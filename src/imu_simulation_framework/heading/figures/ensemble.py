@@ -116,11 +116,11 @@ def ensemble_over_time(ensemble: ShownEnsemble, limit: float) -> Figure:
     """
     unit, name = style.choose_time_unit(ensemble.time[-1])
     figure = Figure(x=f"time [{name}]").panel("yaw error [deg]", height=360)
-    reach = 0.0
+    largest_error = 0.0
     for level, opacity in style.BANDS:
         low, high = (_quantile(ensemble, 0.5 + side * 0.5 * level) for side in (-1.0, 1.0))
         if low is not None and high is not None:
-            reach = max(reach, float(np.nanmax(np.abs([low, high]))))
+            largest_error = max(largest_error, float(np.nanmax(np.abs([low, high]))))
             name = f"{100.0 * level:g} % of runs"
             figure.band(ensemble.time / unit, low, high, colours.SIMULATED, opacity, name)
     for curve in ensemble.curves[:_MAX_CURVES]:
@@ -129,7 +129,7 @@ def ensemble_over_time(ensemble: ShownEnsemble, limit: float) -> Figure:
     median = _quantile(ensemble, 0.5)
     if median is not None:
         figure.line(ensemble.time / unit, median, style.MEDIAN, "median")
-    draw_limit(figure, limit, reach)
+    draw_limit(figure, limit, largest_error)
     return figure
 
 
@@ -148,9 +148,9 @@ def ensemble_distributions(ensemble: ShownEnsemble, observed: Mapping[str, float
     Figure
     """
     figure = Figure()
-    for name, (words, _) in STATISTICS.items():
+    for name, (description, _) in STATISTICS.items():
         if name in ensemble.statistics:
-            _distribution(figure, ensemble, name, words.capitalize(), height=150)
+            _distribution(figure, ensemble, name, description.capitalize(), height=150)
             if name in observed:
                 figure.mark(np.degrees(observed[name]), style.REAL, "observed")
     return figure
@@ -163,8 +163,8 @@ def _distribution(figure, ensemble, name, title, height):
     displayed_values = values[(values >= low) & (values <= high)]
     bins = int(np.clip(np.sqrt(len(displayed_values)), 5, _MAX_BINS))
     counts, edges = np.histogram(displayed_values, bins=bins)
-    words, unit = STATISTICS[name]
-    figure.panel("runs", title, x=f"{words} [{unit}]", height=height)
+    description, unit = STATISTICS[name]
+    figure.panel("runs", title, x=f"{description} [{unit}]", height=height)
     figure.bars(edges, counts, colours.SIMULATED, "runs")
 
 

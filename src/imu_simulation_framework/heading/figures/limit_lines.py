@@ -8,7 +8,7 @@ from ...report import style
 from ...report.figure import Figure
 
 
-def draw_limit(figure: Figure, limit: float, reach: float) -> None:
+def draw_limit(figure: Figure, limit: float, largest_error: float) -> None:
     """Draw lines at plus and minus a limit, unless the error bands would shrink to a line.
 
     Parameters
@@ -17,10 +17,10 @@ def draw_limit(figure: Figure, limit: float, reach: float) -> None:
         Figure whose last panel shows errors in degrees.
     limit : float
         Limit [rad].
-    reach : float
+    largest_error : float
         Largest magnitude of an error in the panel [deg].
     """
     degrees = np.degrees(limit)
-    if degrees < 3.0 * max(reach, 1e-12):
+    if degrees < 3.0 * max(largest_error, 1e-12):
         for side in (1.0, -1.0):
             figure.level(side * degrees, style.LIMIT, f"limit of {degrees:g} deg")

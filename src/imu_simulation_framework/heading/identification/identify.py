@@ -389,11 +389,11 @@ def gyroscope_sentence(drives: Sequence[ObservedYawError], correlated_reference:
         random.append(REFERENCE_SLIP)
     estimates, covariance = fit(Likelihood(drives, random, constants)).constants
     place = constants.index(SCALE_FACTOR)
-    reach = TWO_SIDED * math.sqrt(max(covariance[place, place], 0.0))
+    half_width = TWO_SIDED * math.sqrt(max(covariance[place, place], 0.0))
     return (
-        f"the integrated yaw rate turns {100.0 * estimates[place]:+.2g} +- {100.0 * reach:.2g} % "
-        "(95 %) more than the reference; this is the gyroscope's scale factor, however the yaw "
-        "output is computed"
+        f"the integrated yaw rate turns {100.0 * estimates[place]:+.2g} +- "
+        f"{100.0 * half_width:.2g} % (95 %) more than the reference; this is the gyroscope's scale "
+        "factor, however the yaw output is computed"
     )
 
 
@@ -584,12 +584,12 @@ def _check_one_sensor(fit: Fit) -> reliability.ResidualCheck:
     mean_contrasts = 2.0 * np.array(gains) + np.sum((means - centre) ** 2 / variances, axis=1)
     degrees = (len(mean_contrasts) - 1) * (len(sensor_parameters) + len(constants) - 1)
     p = float(chi2.sf(mean_contrasts.sum(), max(degrees, 1)))
-    words = "may come from one sensor"
+    verdict = "may come from one sensor"
     if p < reliability.LEVEL:
         other = fit.likelihood.drives[int(np.argmax(mean_contrasts))].name
-        words = f"do not come from one sensor, or the sensor has changed: {other} differs most"
+        verdict = f"do not come from one sensor, or the sensor has changed: {other} differs most"
     return reliability.ResidualCheck(
-        "one sensor", float(mean_contrasts.sum()), p, f"the drives {words}"
+        "one sensor", float(mean_contrasts.sum()), p, f"the drives {verdict}"
     )
 
 

@@ -303,8 +303,8 @@ def _profile_limit(fall, centre, bound, step, drop):
         inside, inside_excess = value, value_excess
         if outside is None:
             # Go slightly beyond the straight line, but not far beyond the known points.
-            reach = goal / slope if slope else np.inf * step
-            step = np.sign(step) * min(1.1 * abs(reach), 4.0 * abs(value - centre))
+            newton_step = goal / slope if slope else np.inf * step
+            step = np.sign(step) * min(1.1 * abs(newton_step), 4.0 * abs(value - centre))
     return float(np.copysign(np.inf, step) if outside is None else 0.5 * (inside + outside))
 
 
@@ -394,22 +394,22 @@ def weak_parameters(estimates, drives: Sequence[terms.ObservedYawError]) -> list
     messages = []
     duration = max(drive.time[-1] for drive in drives)
     for name, estimate in estimates.items():
-        words = name.replace("_", " ")
+        description = name.replace("_", " ")
         if name.endswith("_time"):
             if estimate.low == 0.0 and not math.isfinite(estimate.high):
                 messages.append(
-                    f"{words}: it cannot be determined; use a drive of "
+                    f"{description}: it cannot be determined; use a drive of "
                     f"{3.0 * max(estimate.value, duration):.0f} s, or steps shorter than "
                     f"{drives[0].step:g} s"
                 )
             elif estimate.low == 0.0:
                 messages.append(
-                    f"{words}: only an upper limit of {estimate.high:.3g} s is known at steps of "
-                    f"{drives[0].step:g} s; use shorter steps to determine it"
+                    f"{description}: only an upper limit of {estimate.high:.3g} s is known at "
+                    f"steps of {drives[0].step:g} s; use shorter steps to determine it"
                 )
             elif not math.isfinite(estimate.high) or estimate.high > duration:
                 messages.append(
-                    f"{words}: only a lower limit of {estimate.low:.3g} s is known from "
+                    f"{description}: only a lower limit of {estimate.low:.3g} s is known from "
                     f"{duration:.0f} s; use a drive of "
                     f"{3.0 * max(estimate.value, duration):.0f} s to determine it"
                 )
@@ -417,10 +417,10 @@ def weak_parameters(estimates, drives: Sequence[terms.ObservedYawError]) -> list
             continue
         elif estimate.low == 0.0:
             messages.append(
-                f"{words}: at most {estimate.high:.3g} {estimate.unit}, and it may be zero"
+                f"{description}: at most {estimate.high:.3g} {estimate.unit}, and it may be zero"
             )
         elif not math.isfinite(estimate.high):
-            messages.append(f"{words}: at least {estimate.low:.3g} {estimate.unit}")
+            messages.append(f"{description}: at least {estimate.low:.3g} {estimate.unit}")
     if len(drives) == 1:
         messages.append(
             "rate bias: one drive cannot show its spread over drives; use several drives of the "
@@ -540,16 +540,18 @@ def _whiteness(drives: Sequence[np.ndarray]) -> ResidualCheck:
             total += count * (count + 2.0) * correlation**2 / (count - lag)
         degrees += lags
     p = float(chi2.sf(total, degrees))
-    words = "white" if p >= LEVEL else "correlated: the model lacks a slow process"
-    return ResidualCheck("whiteness", total, p, f"innovations are {words} (Ljung-Box)")
+    verdict = "white" if p >= LEVEL else "correlated: the model lacks a slow process"
+    return ResidualCheck("whiteness", total, p, f"innovations are {verdict} (Ljung-Box)")
 
 
 def _normality(drives: Sequence[np.ndarray]) -> ResidualCheck:
     values = np.concatenate([drive[np.isfinite(drive)] for drive in drives])
     statistic = len(values) / 6.0 * (skew(values) ** 2 + 0.25 * kurtosis(values) ** 2)
     p = float(chi2.sf(statistic, 2))
-    words = "normal" if p >= LEVEL else "not normal: there are outliers, or steps"
-    return ResidualCheck("normality", float(statistic), p, f"innovations are {words} (Jarque-Bera)")
+    verdict = "normal" if p >= LEVEL else "not normal: there are outliers, or steps"
+    return ResidualCheck(
+        "normality", float(statistic), p, f"innovations are {verdict} (Jarque-Bera)"
+    )
 
 
 def _size(drives: Sequence[np.ndarray]) -> ResidualCheck:
@@ -560,9 +562,9 @@ def _size(drives: Sequence[np.ndarray]) -> ResidualCheck:
     ]
     statistic, p = levene(*halves, center="median")
     where = "halves of the drive" if len(drives) == 1 else "halves of all drives"
-    words = "of equal variance" if p >= LEVEL else "of unequal variance"
+    verdict = "of equal variance" if p >= LEVEL else "of unequal variance"
     return ResidualCheck(
-        "size", float(statistic), float(p), f"innovations are {words} in the {where} (Levene)"
+        "size", float(statistic), float(p), f"innovations are {verdict} in the {where} (Levene)"
     )
 
 

@@ -147,11 +147,11 @@ def estimates_table(identification: YawErrorIdentification) -> pd.DataFrame:
         Texts with the columns of :data:`ESTIMATES`.
     """
     rows = []
-    for parameter, (words, unit) in WORDS.items():
+    for parameter, (description, unit) in WORDS.items():
         if parameter in identification.estimates:
             estimate = identification.estimates[parameter][:3]
             value, low, high = (convert_to_words_unit(parameter, number) for number in estimate)
-            rows.append((words, f"{value:.4g}", f"{_limit(low)} .. {_limit(high)}", unit))
+            rows.append((description, f"{value:.4g}", f"{_limit(low)} .. {_limit(high)}", unit))
     return pd.DataFrame(rows, columns=[column.key for column in ESTIMATES])
 
 
@@ -278,23 +278,23 @@ def hector_sentences(hector) -> list[str]:
         Messages.
     """
     parameters = hector.parameters
-    words = (
+    sentence = (
         f"Hector: yawDrift {parameters.yaw_drift:.4g} rad, yawDriftFrequency "
         f"{parameters.yaw_drift_frequency:.4g} 1/s, which is a drift of "
         f"{math.degrees(hector.sigma):.3g} deg with a correlation time of "
         f"{hector.correlation_time:.3g} s"
     )
     if hector.loss is None:
-        return [f"{words}; this is the identified model", *hector.sentences]
+        return [f"{sentence}; this is the identified model", *hector.sentences]
     side = "lower" if hector.loss >= 0.0 else "higher"
     count = hector.more_parameters
     plural, more = "s" if abs(count) > 1 else "", "more" if count > 0 else "less"
     counted = f"{abs(count)} parameter{plural} {more}" if count else "as many parameters"
-    words += (
+    sentence += (
         f"; its log-likelihood is {abs(hector.loss):.1f} {side} than the model's, which has "
         f"{counted}"
     )
-    return [words, *hector.sentences]
+    return [sentence, *hector.sentences]
 
 
 def file_contents(

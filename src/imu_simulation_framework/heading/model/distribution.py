@@ -436,10 +436,10 @@ def _compute_tail_and_density(size, mean, std, shares):
         scaled = size[:, np.newaxis] * scale
         both_tails, densities = 2.0 * ndtr(-scaled), 2.0 * np.exp(-0.5 * scaled**2)
     else:
-        near = (size - mean)[:, np.newaxis] * scale
-        far = (size + mean)[:, np.newaxis] * scale
-        both_tails = ndtr(-near) + ndtr(-far)
-        densities = np.exp(-0.5 * near**2) + np.exp(-0.5 * far**2)
+        near_distance = (size - mean)[:, np.newaxis] * scale
+        far_distance = (size + mean)[:, np.newaxis] * scale
+        both_tails = ndtr(-near_distance) + ndtr(-far_distance)
+        densities = np.exp(-0.5 * near_distance**2) + np.exp(-0.5 * far_distance**2)
     return both_tails @ shares, (densities * scale) @ shares / np.sqrt(2.0 * np.pi)
 
 

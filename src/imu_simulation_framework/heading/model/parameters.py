@@ -156,8 +156,8 @@ class YawErrorParameters(Settings):
         values: dict[str, Any] = {name: numbers[0] for name, numbers in estimates.items()}
         for name in ("rate_bias", "scale_factor"):
             _, low, high = estimates.get(name, (0.0, 0.0, 0.0))
-            reach = (high - low) / (2.0 * TWO_SIDED)
-            values[f"{name}_uncertainty"] = reach if math.isfinite(reach) else 0.0
+            std = (high - low) / (2.0 * TWO_SIDED)
+            values[f"{name}_uncertainty"] = std if math.isfinite(std) else 0.0
         if drives > 1 and "rate_bias_spread" in estimates:
             from scipy.special import stdtrit
 

@@ -51,10 +51,14 @@ class RandomSource:
     name: str
 
     def __post_init__(self) -> None:
-        for name, words in _BOUNDS.items():
+        for name, condition in _BOUNDS.items():
             value = vars(self).get(name, 1.0)
-            if not (math.isfinite(value) and (value > 0.0 or (value == 0.0 and "zero" in words))):
-                raise ConfigurationError(f"{self.name}: {name} is {value}, but it must be {words}")
+            if not (
+                math.isfinite(value) and (value > 0.0 or (value == 0.0 and "zero" in condition))
+            ):
+                raise ConfigurationError(
+                    f"{self.name}: {name} is {value}, but it must be {condition}"
+                )
 
 
 @dataclass(frozen=True)
@@ -444,8 +448,8 @@ def _one_sample(drift, density, period):
         forgotten > 0.0, -np.expm1(-2.0 * forgotten) / np.maximum(2.0 * forgotten, 1e-300), 1.0
     )
     # The updated bias is the rate error until the next sample.
-    reach = np.eye(len(drift)) + period * np.where(np.eye(len(drift)) > 0.0, 0.0, drift)
-    reach[0] *= kept
+    step_transition = np.eye(len(drift)) + period * np.where(np.eye(len(drift)) > 0.0, 0.0, drift)
+    step_transition[0] *= kept
     steps = period * share * np.diagonal(density, axis1=1, axis2=2)
-    added = reach @ (steps[:, :, np.newaxis] * np.eye(len(drift))) @ reach.T
-    return reach * correlation, added
+    added = step_transition @ (steps[:, :, np.newaxis] * np.eye(len(drift))) @ step_transition.T
+    return step_transition * correlation, added

@@ -125,10 +125,10 @@ def likely_topics(topics, message_types) -> list[str]:
     suitable = [name for name, (kind, count) in topics.items() if kind in type_names and count]
 
     def rank(name):
-        words = name.lower()
-        is_fused = any(word in words for word in _FUSED)
-        independent = any(word in words for word in _INDEPENDENT)
-        raw = "raw" in words
+        lower_name = name.lower()
+        is_fused = any(word in lower_name for word in _FUSED)
+        independent = any(word in lower_name for word in _INDEPENDENT)
+        raw = "raw" in lower_name
         return is_fused, raw, not independent, type_names.index(topics[name][0]), len(name), name
 
     return sorted(suitable, key=rank)

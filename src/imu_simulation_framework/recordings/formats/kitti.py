@@ -103,9 +103,9 @@ def _text(path, limit):
 
 
 def _values(file):
-    words = _text(file, _MAX_SAMPLE).split()
+    numbers = _text(file, _MAX_SAMPLE).split()
     try:
-        values = [float(word) for word in words]
+        values = [float(word) for word in numbers]
     except ValueError:
         values = []
     if len(values) != _NUMBERS:

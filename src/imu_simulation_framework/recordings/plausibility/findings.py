@@ -217,7 +217,7 @@ class Alternative:
         FrameworkError.
     is_critical : bool
         Whether a yaw error is meaningless under the original interpretation.
-    then : callable
+    find_alternatives : callable
         Function that returns further alternatives after this interpretation has been chosen.
     settings : tuple of (str, str, str)
         Sections, keys and values of a config.ini that select this interpretation.
@@ -227,7 +227,7 @@ class Alternative:
     remedy: str
     observe: Callable[[], Observations]
     is_critical: bool
-    then: Callable[[], list]
+    find_alternatives: Callable[[], list]
     settings: tuple = ()
 
 
@@ -259,7 +259,7 @@ def explain(observations, alternatives):
         if findings[-1].readings:
             break
         alternative, observations = best[0]
-        alternatives = alternative.then()
+        alternatives = alternative.find_alternatives()
     return findings, observations
 
 

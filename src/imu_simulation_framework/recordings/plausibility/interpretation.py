@@ -371,8 +371,8 @@ def thin_samples(samples: Samples) -> Samples:
 
 def _others(choices, present):
     """Return all choices except the present one; the most common, a compass yaw, comes first."""
-    likeliest = ("cw_from_north", "ccw_from_east")
-    ordered = sorted(choices, key=lambda choice: (*likeliest, choice).index(choice))
+    likely_conventions = ("cw_from_north", "ccw_from_east")
+    ordered = sorted(choices, key=lambda choice: (*likely_conventions, choice).index(choice))
     return [choice for choice in ordered if choice != present]
 
 

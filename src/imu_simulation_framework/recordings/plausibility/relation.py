@@ -415,9 +415,9 @@ def relate(first, second, shortest_window=_SHORTEST_WINDOW):
     relation = _relate(first, second, start, stop, window)
     if relation is None or not relation.conclusive or relation.related:
         return relation
-    louder, noisy = (first, second)[int(np.argmax(relation.rates))], True
+    noisier, noisy = (first, second)[int(np.argmax(relation.rates))], True
     for _ in range(_LONGER_WINDOWS):
-        angles = louder.at(np.arange(start, stop, window / STEPS_PER_WINDOW))
+        angles = noisier.at(np.arange(start, stop, window / STEPS_PER_WINDOW))
         noisy = noisy and np.std(np.diff(angles)) > _NOISE_RATIO * np.std(_turns(angles))
         window *= 4.0
         longer = _relate(first, second, start, stop, window, delayed=False)

@@ -146,11 +146,11 @@ def _noise(values, triad):
     if len(forms) != 1:
         raise values.error("noise", "must have exactly one of density, rms and random_walk")
     form = forms[0]
-    kind, required, words = _NOISE_FORMS[form]
+    kind, required, description = _NOISE_FORMS[form]
     entry.refuse_others((form, "unit", *filter(None, [required])))
     size = _convert_to_si(entry, form, triad, kind)
     if required is not None and required not in entry:
-        raise values.error("noise", f"lacks {words}")
+        raise values.error("noise", f"lacks {description}")
     if form == "rms":
         return processes.density_of_rms(size, entry.positive("bandwidth"))
     if form == "density" and entry.text("spectrum", SPECTRA) == "one-sided":

@@ -317,17 +317,17 @@ def _kernels(corners: np.ndarray, places: np.ndarray) -> np.ndarray:
     across = squares[1:4] + squares[2:]
     distance = np.sqrt(squares[0] + across[0])
     size = np.abs(own, out=squares[:3])
-    near = distance + size
-    np.maximum(near, _TINY, out=near)
+    distance_sum = distance + size
+    np.maximum(distance_sum, _TINY, out=distance_sum)
     np.maximum(across, _TINY, out=across)
     # This form avoids cancellation near w = -R; on the line through an edge, infinities cancel.
-    np.divide(across, near, out=across)
-    np.copyto(near, across, where=own < 0.0)
+    np.divide(across, distance_sum, out=across)
+    np.copyto(distance_sum, across, where=own < 0.0)
     kernels = np.empty((6, *distances.shape[2:]))
     # A single logarithm of the product of all four is faster; the product does not overflow.
     ratio, other = kernels[:3], kernels[3:]
-    np.divide(near[:, 0], near[:, 1], out=ratio)
-    np.divide(near[:, 3], near[:, 2], out=other)
+    np.divide(distance_sum[:, 0], distance_sum[:, 1], out=ratio)
+    np.divide(distance_sum[:, 3], distance_sum[:, 2], out=other)
     ratio *= other
     np.log(ratio, out=ratio)
     # The difference of two angles is the angle of a complex number times a complex conjugate.
@@ -337,7 +337,7 @@ def _kernels(corners: np.ndarray, places: np.ndarray) -> np.ndarray:
     size *= distance
     plus, minus = product[:, ::3], product[:, 1:3]
     to_plus, to_minus = size[:, ::3], size[:, 1:3]
-    sine, cosine, scratch = near[:, :2], near[:, 2:], distances[:3, :2]
+    sine, cosine, scratch = distance_sum[:, :2], distance_sum[:, 2:], distances[:3, :2]
     np.multiply(plus, to_minus, out=sine)
     sine -= np.multiply(minus, to_plus, out=scratch)
     np.multiply(to_plus, to_minus, out=cosine)
