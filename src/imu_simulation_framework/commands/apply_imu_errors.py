@@ -27,7 +27,7 @@ from ..realistic_imu.ideal_inputs import (
 )
 from ..realistic_imu.session import RealisticImu, check_required_inputs, replace_rate
 from ..recordings.formats.bag import choose_topic
-from ..recordings.formats.written_bags import RawBag, bag_like, opened_bag
+from ..recordings.formats.written_bags import RawBag, copy_bag, opened_bag
 from ..recordings.messages import IMU, MAGNETIC_FIELD, read_numbers, with_numbers
 from ..sensors.errors_in_motion import remark_on_motion_errors
 from ..sensors.formats.registry import named_imu
@@ -166,7 +166,7 @@ def _copy(bag, topic, reported, session, ideal, options) -> tuple[int, int]:
     waiting: deque = deque()
     replaced = {options.output, options.magnetic_output} & {topic, reported.field}
     number = published = 0
-    with bag_like(bag, options.out) as copy:
+    with copy_bag(bag, options.out) as copy:
         for raw in bag.messages():
             if raw.topic not in replaced:
                 copy.write(raw)

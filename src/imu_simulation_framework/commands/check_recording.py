@@ -66,7 +66,7 @@ def run(options):
     if options.report:
         write_report(written[-1].with_name("recording.html"), _page(setup, check, written[-1]))
     if check.problems:
-        raise RecordingError(f"{_unusable(check)}{_to_choose(setup, written[-1])}")
+        raise RecordingError(f"{_unusable(check)}{_list_open_columns(setup, written[-1])}")
     print(verdict(check, written[-1]))
     return 3 if check.critical else 0
 
@@ -104,7 +104,7 @@ def _unusable(check) -> str:
     return f"not usable as it is: {check.problems[0]}"
 
 
-def _to_choose(setup, configuration) -> str:
+def _list_open_columns(setup, configuration) -> str:
     """Return a message that lists the columns in config.ini that the user has to choose."""
     sections = [
         f"[{section}] {join_names(quantities)}"

@@ -113,10 +113,10 @@ def _distinct(signals):
 
 def _remarks(differences, settings, first):
     for difference in differences:
-        if difference.rms_with_sign_turned is not None:
+        if difference.rms_with_opposite_sign is not None:
             yield (
                 f"{difference.name}: with the opposite sign, the rms difference from {first} would "
-                f"be {math.degrees(difference.rms_with_sign_turned):.3f} deg, so one of the two "
+                f"be {math.degrees(difference.rms_with_opposite_sign):.3f} deg, so one of the two "
                 "yaws is clockwise; state the unit of a clockwise column as [deg cw from north]"
             )
         if difference.clock_offset:

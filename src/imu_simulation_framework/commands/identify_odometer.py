@@ -96,7 +96,7 @@ def _sentences(result, shift, odometer, reference):
     specification = result.specification
     duration = result.error.index[-1] - result.error.index[0]
     yield (
-        f"{odometer}, {result.way:.4g} m in {duration:.4g} s "
+        f"{odometer}, {result.distance:.4g} m in {duration:.4g} s "
         f"with {math.degrees(result.turn):.4g} deg of turns, compared with {reference}:"
     )
     if shift.problem:

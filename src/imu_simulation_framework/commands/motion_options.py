@@ -127,7 +127,7 @@ def _named_drive(options, default):
 
 def _check_meaning(options, drive):
     turns = {options.rounds, options.mowing} != {None}
-    for option, has_a_meaning in (
+    for option, has_meaning in (
         ("speed", turns or options.straight is not None),
         ("radius", turns),
         ("length", options.mowing is not None),
@@ -135,7 +135,7 @@ def _check_meaning(options, drive):
         ("latitude", options.flight is None),
         ("setting", drive is not None and drive not in DRIVES),
     ):
-        if getattr(options, option) not in (None, []) and not has_a_meaning:
+        if getattr(options, option) not in (None, []) and not has_meaning:
             raise ConfigurationError(f"--{option} does not apply to the chosen motion")
 
 

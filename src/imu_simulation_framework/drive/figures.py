@@ -201,7 +201,7 @@ def imu_yaw(comparison) -> Figure:
     real = ((style.REFERENCE, "reference"), (style.REAL, "recorded IMU"))
     simulated = ((style.TRUTH, "simulator's truth"), (style.SIMULATED, "simulated IMU"))
     pairs = [
-        (result, _turned_from_start(result, comparison.trajectory), styles)
+        (result, _yaw_offset_from_start(result, comparison.trajectory), styles)
         for result, styles in ((comparison.real, real), (comparison.simulated, simulated))
         if result is not None
     ]
@@ -223,7 +223,7 @@ def imu_yaw(comparison) -> Figure:
     return figure
 
 
-def _turned_from_start(result, trajectory):
+def _yaw_offset_from_start(result, trajectory):
     """Return the yaw offset [rad] of a reference from a trajectory that starts at zero yaw."""
     if len(trajectory) == 0:
         return float(result.reference_yaw.iloc[0])

@@ -58,7 +58,7 @@ class YawDifference:
         Delay of the other yaw; it is subtracted from the stamps only with ``align``.
     clock_offset : float
         Offset that was added to the stamps [s], because the time ranges did not overlap.
-    rms_with_sign_turned : float, optional
+    rms_with_opposite_sign : float, optional
         RMS difference after reversing the sign of the other yaw [rad]; None unless it is much
         smaller.
     """
@@ -67,7 +67,7 @@ class YawDifference:
     comparison: YawComparison
     shift: TimeShift
     clock_offset: float
-    rms_with_sign_turned: float | None = None
+    rms_with_opposite_sign: float | None = None
 
 
 def yaw_differences(
@@ -121,14 +121,14 @@ def yaw_differences(
             raise RecordingError(
                 f"{name}: has fewer than {MIN_SAMPLES} samples in the time range of {names[0]}"
             )
-        rms_with_opposite_sign = _rms_with_sign_turned(
+        rms_with_opposite_sign = _rms_with_opposite_sign(
             comparison, shifted_yaw, first, settings, poses
         )
         differences.append(YawDifference(name, comparison, shift, offset, rms_with_opposite_sign))
     return differences
 
 
-def _rms_with_sign_turned(comparison, yaw, first, settings, poses) -> float | None:
+def _rms_with_opposite_sign(comparison, yaw, first, settings, poses) -> float | None:
     """Return the RMS difference with reversed sign [rad], or None if it is not much smaller."""
     rms = comparison.statistics.rms
     if rms < _MIN_RMS:

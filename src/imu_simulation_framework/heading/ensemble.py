@@ -291,13 +291,13 @@ class Reduction:
                 Moments(runs, arrays["density"], arrays["density_squares"]),
                 arrays["curves"],
             )
-            if not reduction._is_like(reduce_runs(time, np.zeros((1, len(time))))):
+            if not reduction._has_shapes_of(reduce_runs(time, np.zeros((1, len(time))))):
                 raise ValueError("the arrays must match the times")
         except (AttributeError, LookupError, ValueError, TypeError, OverflowError) as error:
             raise EnsembleError("the arrays do not belong to an ensemble at these times") from error
         return reduction
 
-    def _is_like(self, other: Reduction) -> bool:
+    def _has_shapes_of(self, other: Reduction) -> bool:
         """Return whether all arrays are valid and have the shapes of another reduction's arrays."""
         pairs = [
             (self.error.mean, other.error.mean.shape),

@@ -75,7 +75,7 @@ def heading_from_course(times, velocities, minimum_speed, maximum_turn_rate, dev
     directions = directions + np.pi * backwards
     moving, significant = moving & ~flipping, significant & ~flipping
     _hold_between_stops(times, speeds, moving, significant)
-    _hold_where_unsure(times, directions, moving, significant, maximum_turn_rate)
+    _exclude_insignificant_speeds(times, directions, moving, significant, maximum_turn_rate)
     indices = np.flatnonzero(moving)
     course = unwrap(directions[indices])
     # The heading is first held constant during each stop; the turns are inserted below.
@@ -152,7 +152,7 @@ def _find_intervals(mask):
     return np.flatnonzero(np.diff(np.pad(mask, 1).astype(int))).reshape(-1, 2).T
 
 
-def _hold_where_unsure(times, directions, moving, significant, maximum_turn_rate):
+def _exclude_insignificant_speeds(times, directions, moving, significant, maximum_turn_rate):
     """Clear ``moving``, in place, at insignificant speeds, unless this leaves no time to turn."""
     significant_indices = np.flatnonzero(significant)
     if len(significant_indices) == 0:

@@ -34,7 +34,7 @@ from .possible_units import (
     orientation_witness,
     rate_units,
 )
-from .turns import leans_without_turning
+from .turns import tilts_without_turning
 
 CONFIRMED, REJECTED, UNDECIDED = "confirmed", "rejected", "undecided"
 """Possible outcomes of a unit check."""
@@ -326,7 +326,7 @@ def _check_rates(
         witness = gravity_witness(times, pieces, forces, rates)
         checks += _check_turns(samples, times, witness, "gravity")
         refuses = any(check.verdict == REJECTED for check in checks)
-        if not refuses and leans_without_turning(rates, forces):
+        if not refuses and tilts_without_turning(rates, forces):
             mean = float(np.nanmax(np.abs(np.nanmean(rates, axis=0))))
             figures = (
                 f"have a mean of {mean:.3g} rad/s, which would change the direction of gravity, "

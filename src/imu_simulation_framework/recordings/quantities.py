@@ -135,7 +135,7 @@ def sample_blocks(
     elif format == "kitti":
         yield read_kitti(path)
     elif format == "tables":
-        yield _mapped_or_chosen(path, read_table_file(path), request, is_automatic)
+        yield _read_columns(path, read_table_file(path), request, is_automatic)
     elif format == "tum":
         yield read_tum(path, partial(file_access.text_blocks, path, progress))
     else:
@@ -149,7 +149,7 @@ def sample_blocks(
             yield from (read_rostopic(path, table, request.message_types) for table in tables)
 
 
-def _mapped_or_chosen(path, recorded, request, choosing):
+def _read_columns(path, recorded, request, choosing):
     """Return samples of the mapped columns, or of columns chosen from a layout or by name."""
     purpose, timed = request.purpose, request.timed
     try:
@@ -199,7 +199,7 @@ def _bag_blocks(path, request, choosing, is_whole):
     named = [f"/{topic.strip('/')}."] if topic else []
     try:
         recorded = read_bag_tables(path, named)
-        samples = _mapped_or_chosen(path, recorded, request, choosing)
+        samples = _read_columns(path, recorded, request, choosing)
     except RecordingError as error:
         reason = f"other topics cannot be used either: {str(error)[len(f'{path}: ') :]}"
         raise NotRecordedError(f"{unsuitable}; {reason}") from None

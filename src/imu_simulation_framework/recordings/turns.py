@@ -348,7 +348,7 @@ _MAX_LEAN = 0.03  # rad, largest rms change of a constant direction of gravity
 _MIN_OFFSET = 0.3  # rad/s, 17 deg/s; data sheets specify zero-rate outputs of at most 20 deg/s
 
 
-def leans_without_turning(gyro, forces):
+def tilts_without_turning(gyro, forces):
     """Return whether the gravity direction is constant although the rates should change it.
 
     Parameters

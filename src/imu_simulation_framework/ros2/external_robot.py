@@ -51,7 +51,7 @@ class ExternalRobot(Participant):
         )
         self._packer = odometry_packer(topics.ROBOT_FRAME, ros2=True)
         self._sources = {"odometry": _ODOMETRY, "imu": IMU.name}
-        self._awaited = {"command", *self._sources}
+        self._describe_missing_input = {"command", *self._sources}
         self._newest = 0  # latest stamp of the odometry [ns]
         self._commands: Any = None
         self._stamped = False
@@ -97,7 +97,7 @@ class ExternalRobot(Participant):
                     )
                 self._stamped = kind is TwistStamped
                 self._commands = self.create_publisher(kind, name, 10)
-                self._awaited.discard("command")
+                self._describe_missing_input.discard("command")
                 break
         callbacks = {"odometry": self._on_odometry, "imu": self._on_imu}
         for key, type_name in list(self._sources.items()):
@@ -113,8 +113,8 @@ class ExternalRobot(Participant):
 
     def _place(self) -> str:
         """Place the robot at the first pose; return the missing input, or an empty text."""
-        if self._awaited:
-            key = min(self._awaited)
+        if self._describe_missing_input:
+            key = min(self._describe_missing_input)
             name = self.resolve(getattr(self._topics, key))
             missing = "subscriber" if key == "command" else "message"
             return f"no {missing} on {name} ([external] {key})"
@@ -132,7 +132,7 @@ class ExternalRobot(Participant):
         stamps, states = ground_truth_rows([data])
         self._newest = int(stamps[0])
         state = self._session.odometry(self._newest, states[0])
-        self._awaited.discard("odometry")
+        self._describe_missing_input.discard("odometry")
         if self._is_placed:
             self.send(topics.GROUND_TRUTH, self._packer.pack(stamps, dict(zip(STATE, state))))
         if self._session.left_alone():
@@ -144,7 +144,7 @@ class ExternalRobot(Participant):
         except SimulatorError as error:
             name = self.resolve(self._topics.imu)
             raise SimulatorError(f"{name} ([external] imu) {error}") from None
-        self._awaited.discard("imu")
+        self._describe_missing_input.discard("imu")
         if self._is_placed and self._forwards_imu:
             self.send_bytes(topics.IMU, bytes(message))
 

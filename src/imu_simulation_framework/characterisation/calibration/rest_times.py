@@ -77,7 +77,7 @@ def find_rest(times, values, names, source, minimum_duration=5.0) -> list[RestTi
         raise RecordingError(
             f"{source}: a sample is not a finite number, expected finite numbers; remove the sample"
         )
-    rests = _still_parts(np.asarray(times, dtype=float), values.T, names, minimum)
+    rests = _find_rest_times(np.asarray(times, dtype=float), values.T, names, minimum)
     if not rests:
         raise RecordingError(
             f"{source}: the sensor is never at rest for {minimum:g} s, expected stationary periods"
@@ -85,7 +85,7 @@ def find_rest(times, values, names, source, minimum_duration=5.0) -> list[RestTi
     return rests
 
 
-def _still_parts(times, values, names, minimum) -> list[RestTime]:
+def _find_rest_times(times, values, names, minimum) -> list[RestTime]:
     if len(times) < 2:
         return []
     rate = (len(times) - 1) / (times[-1] - times[0])

@@ -277,7 +277,7 @@ def run_loop(
         reading = sensor.read(previous, true, additive)
         estimate = _integrate(estimate, reading, period)
         if aid:
-            estimate = _lead_towards(estimate, true, aid)
+            estimate = _blend_quaternions(estimate, true, aid)
         estimate = _normalise(estimate)
         error = _rotation_vector(estimate, goal, 2.0)
         joints.commands = controller.command(error, goal_rate, reading, joints, half_angles)
@@ -483,7 +483,7 @@ def _integrate(orientation, rate, period):
     return _product(orientation, (x * scale, y * scale, z * scale, w))
 
 
-def _lead_towards(estimate, true, share):
+def _blend_quaternions(estimate, true, share):
     """Return the weighted mean of two quaternions; ``share`` is the weight of ``true``."""
     dot = sum(first * second for first, second in zip(estimate, true))
     weight = share if dot >= 0.0 else -share

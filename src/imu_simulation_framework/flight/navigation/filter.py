@@ -128,7 +128,7 @@ def transition(state: NavigationState, stretch: Stretch) -> np.ndarray:
     matrix[:, VELOCITY, POSITION] = gradient * duration
     matrix[:, VELOCITY, ACCELEROMETER_BIAS] = stretch.rotation
     matrix[:, VELOCITY, GYROSCOPE_BIAS] = -stretch.tilting
-    matrix[:, POSITION, ATTITUDE] = -cross_matrix(stretch.way)
+    matrix[:, POSITION, ATTITUDE] = -cross_matrix(stretch.displacement)
     matrix[:, POSITION, VELOCITY] = (_IDENTITY - turn) * duration
     matrix[:, POSITION, POSITION] += 0.5 * duration**2 * gradient
     matrix[:, POSITION, ACCELEROMETER_BIAS] = stretch.rotation_twice

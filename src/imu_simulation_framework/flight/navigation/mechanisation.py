@@ -65,7 +65,7 @@ class Stretch(NamedTuple):
         Duration [s].
     rotation, rotation_twice : ndarray, shape (r, 3, 3)
         Single [s] and double [s^2] integral of C.
-    velocity, way : ndarray, shape (r, 3)
+    velocity, displacement : ndarray, shape (r, 3)
         Single [m/s] and double [m] integral of C f.
     tilting, tilting_twice : ndarray, shape (r, 3, 3)
         Single [m] and double [m s] integral of [C f]x times the running integral of C.
@@ -81,7 +81,7 @@ class Stretch(NamedTuple):
     rotation: np.ndarray
     rotation_twice: np.ndarray
     velocity: np.ndarray
-    way: np.ndarray
+    displacement: np.ndarray
     tilting: np.ndarray
     tilting_twice: np.ndarray
     rate_moment: np.ndarray
@@ -234,7 +234,7 @@ def navigate(
         rotation=attitude_integral[-1],
         rotation_twice=np.sum(preceding_integral, axis=0) * period,
         velocity=velocity[-1],
-        way=displacement,
+        displacement=displacement,
         tilting=tilting[-1],
         tilting_twice=(np.sum(tilting, axis=0) - 0.5 * tilting[-1]) * period,
         rate_moment=_sum_of_products(mean_attitude, rotation),

@@ -31,6 +31,7 @@ from scipy.linalg import cho_solve_banded, cholesky_banded, solve_banded
 from scipy.optimize import minimize
 
 from ...core.angles import unwrap
+from ...core.deprecated import deprecated_names
 from ...core.errors import RecordingError
 from ...core.tables import POSES
 from ...sensors.odometer import OdometerSpecification
@@ -65,6 +66,7 @@ class Prediction(NamedTuple):
     observed: float
 
 
+@deprecated_names(way="distance")
 @dataclass(frozen=True)
 class IdentifiedOdometer:
     """Errors of an odometer identified from a drive.
@@ -83,7 +85,7 @@ class IdentifiedOdometer:
         Reference minus odometer, starting at zero [rad], indexed by time [s].
     explained : numpy.ndarray
         Error due to wheels and track, shape (n,) [rad].
-    way, turn : float
+    distance, turn : float
         Travelled distance [m] and accumulated turn to either side [rad] of the drive.
     wander : float
         Factor for the variances due to the wander of the residuals; 1 without wander.
@@ -96,7 +98,7 @@ class IdentifiedOdometer:
     noise: float
     error: pd.Series
     explained: np.ndarray
-    way: float
+    distance: float
     turn: float
     wander: float
     prediction: Prediction | None
@@ -106,14 +108,14 @@ class _CommonSamples(NamedTuple):
     """Odometer distance [m], odometer yaw and reference yaw [rad] at common times [s]."""
 
     time: np.ndarray
-    way: np.ndarray
+    distance: np.ndarray
     yaw: np.ndarray
     reference_yaw: np.ndarray
 
 
 class _Fit(NamedTuple):
     turn_coefficient: float
-    way_coefficient: float
+    distance_coefficient: float
     covariance: np.ndarray
     walk: float
     noise: float
@@ -149,16 +151,18 @@ def identify_odometer(
         does not move, or the drive does not determine E_d or E_b.
     """
     common = _sample_common_times(odometry, reference, step)
-    time, way, yaw, turn = common.time, common.way, common.yaw, common.reference_yaw
+    time, distance, yaw, turn = common.time, common.distance, common.yaw, common.reference_yaw
     error = turn - yaw
     steps = np.diff(error)
-    regressors = np.column_stack([-np.diff(turn), -np.diff(way)])
-    rolled = np.sum([np.abs(np.diff(way + side * 0.5 * track * yaw)) for side in (-1, 1)], axis=0)
+    regressors = np.column_stack([-np.diff(turn), -np.diff(distance)])
+    rolled = np.sum(
+        [np.abs(np.diff(distance + side * 0.5 * track * yaw)) for side in (-1, 1)], axis=0
+    )
     if not np.any(rolled > 0.0):
         raise RecordingError("odometry: all wheel speeds are zero, expected motion")
     fit = _fit(steps, regressors, rolled)
     explained = np.concatenate(
-        [[0.0], np.cumsum(regressors @ [fit.turn_coefficient, fit.way_coefficient])]
+        [[0.0], np.cumsum(regressors @ [fit.turn_coefficient, fit.distance_coefficient])]
     )
     return IdentifiedOdometer(
         specification=_specification(fit, track),
@@ -166,7 +170,7 @@ def identify_odometer(
         noise=math.sqrt(fit.noise),
         error=pd.Series(error, index=pd.Index(time, name="time")),
         explained=explained,
-        way=float(np.sum(np.abs(np.diff(way)))),
+        distance=float(np.sum(np.abs(np.diff(distance)))),
         turn=float(np.sum(np.abs(np.diff(turn)))),
         wander=fit.wander,
         prediction=_prediction(steps, regressors, rolled),
@@ -193,12 +197,12 @@ def _sample_common_times(
     yaw = unwrap(yaw)
     mean_yaw = 0.5 * (yaw[1:] + yaw[:-1])
     forward = np.cos(mean_yaw) * np.diff(x) + np.sin(mean_yaw) * np.diff(y)
-    way = np.concatenate([[0.0], np.cumsum(forward)])
+    distance = np.concatenate([[0.0], np.cumsum(forward)])
     time = first + step * np.arange(count)
-    curves = [np.interp(time, odometry_times, way), np.interp(time, odometry_times, yaw)]
+    curves = [np.interp(time, odometry_times, distance), np.interp(time, odometry_times, yaw)]
     curves.append(np.interp(time, reference_times, unwrap(reference.to_numpy())))
-    way_at, yaw_at, turn = (curve - curve[0] for curve in curves)
-    return _CommonSamples(time, way_at, yaw_at, turn)
+    distance_at, yaw_at, turn = (curve - curve[0] for curve in curves)
+    return _CommonSamples(time, distance_at, yaw_at, turn)
 
 
 def _fit(steps: np.ndarray, regressors: np.ndarray, rolled: np.ndarray) -> _Fit:
@@ -226,7 +230,7 @@ def _fit(steps: np.ndarray, regressors: np.ndarray, rolled: np.ndarray) -> _Fit:
         key=lambda result: float(result.fun),
     )
     walk, noise = np.exp(optimum.x)
-    _, covariance, (turn_coefficient, way_coefficient), remainder = _solve(
+    _, covariance, (turn_coefficient, distance_coefficient), remainder = _solve(
         steps, regressors, rolled, walk, noise
     )
     factor, wander = _walk_variance_factor(criterion, optimum.x), _wander_factor(remainder)
@@ -234,7 +238,13 @@ def _fit(steps: np.ndarray, regressors: np.ndarray, rolled: np.ndarray) -> _Fit:
         covariance, walk = wander * covariance, wander * walk
         factor *= math.exp(TWO_SIDED * math.sqrt(2.0 / _COSINE_COUNT))
     return _Fit(
-        turn_coefficient, way_coefficient, covariance, float(walk), float(noise), factor, wander
+        turn_coefficient,
+        distance_coefficient,
+        covariance,
+        float(walk),
+        float(noise),
+        factor,
+        wander,
     )
 
 
@@ -291,11 +301,11 @@ def _walk_variance_factor(criterion: Callable[[np.ndarray], float], optimum: np.
 
 def _specification(fit: _Fit, track: float) -> OdometerSpecification:
     # E_d follows from p: E_d^2 + 2 b p E_d = 1.
-    half = track * fit.way_coefficient
+    half = track * fit.distance_coefficient
     ratio = math.hypot(half, 1.0) - half
-    turn_std, way_std = np.sqrt(np.diag(fit.covariance))
+    turn_std, distance_std = np.sqrt(np.diag(fit.covariance))
     tracks = (1.0 + fit.turn_coefficient) * 4.0 * ratio / (1.0 + ratio) ** 2
-    sigmas = {"E_d": track * way_std, "E_b": turn_std}
+    sigmas = {"E_d": track * distance_std, "E_b": turn_std}
     for name, sigma in sigmas.items():
         if not sigma <= MAX_SIGMA:
             raise RecordingError(
@@ -328,5 +338,5 @@ def _prediction(steps: np.ndarray, regressors: np.ndarray, rolled: np.ndarray) -
     variance = (
         total @ fit.covariance @ total + fit.walk * np.sum(rolled[half_count:]) + 2.0 * fit.noise
     )
-    predicted = float(total @ [fit.turn_coefficient, fit.way_coefficient])
+    predicted = float(total @ [fit.turn_coefficient, fit.distance_coefficient])
     return Prediction(predicted, math.sqrt(float(variance)), float(np.sum(steps[half_count:])))

@@ -289,11 +289,11 @@ class YawErrorModel(ErrorDistribution):
     def draw_stays(self, limit, runs, seed, first_run):
         # A run is weighted by its probability of staying within the limit between samples.
         errors = self._noise_free_model.realisations(runs, seed, first_run)
-        probability_within = self._noise_free_model._stays_between(errors, limit)
+        probability_within = self._noise_free_model._probability_within_steps(errors, limit)
         noise = float(np.sqrt(np.sum(self.state_space.yaw_noise)))
         return probability_within * self._noise_within(errors, noise, limit)
 
-    def _stays_between(self, errors, limit):
+    def _probability_within_steps(self, errors, limit):
         """Return each run's probability (runs, n) of having stayed within the limit so far."""
         variance, sample = self.variance_within_step, self.sensor_period or 0.0
         inside = np.logical_and.accumulate(np.abs(errors) <= limit, axis=1)

@@ -113,15 +113,15 @@ def odometer_constants(
     rolled, turn = rolled_distance(motion, odometer), motion.yaw - motion.yaw[0]
     speed = forward_speed(motion.yaw, motion.velocity)
     slipped = rolled - cumulative_trapezoid(speed, since_start, initial=0.0)
-    way_at, turn_at, slipped_at = (
+    distance_at, turn_at, slipped_at = (
         np.interp(time, since_start, curve) for curve in (rolled, turn, slipped)
     )
-    per_way = 1.0 / (2.0 * scale * odometer.track)
+    yaw_per_distance = 1.0 / (2.0 * scale * odometer.track)
     turn_factor = (1.0 + ratio) ** 2 / (4.0 * ratio * scale) * turn_at
-    wheel_error = (1.0 - ratio**2) / ratio * per_way * way_at
+    wheel_error = (1.0 - ratio**2) / ratio * yaw_per_distance * distance_at
     # Distance that the wheels roll in opposite directions while the robot turns.
     opposite = 0.5 * odometer.track * turn_at
-    wheel_distance = (1.0 + ratio) ** 2 / (4.0 * ratio * scale) * way_at
+    wheel_distance = (1.0 + ratio) ** 2 / (4.0 * ratio * scale) * distance_at
     opposite_distance = (1.0 - ratio**2) / (4.0 * ratio * scale) * opposite
     constants = [
         OdometerConstant(name, -yaw, -distance, None)
@@ -129,16 +129,16 @@ def odometer_constants(
             (
                 WHEELS,
                 wheel_error + (turn_factor - turn_at / scale) * tracks,
-                wheel_distance - way_at / scale + opposite_distance * tracks,
+                wheel_distance - distance_at / scale + opposite_distance * tracks,
             ),
             (TRACK, (tracks - 1.0) / scale * turn_at, np.zeros(len(time))),
-            (WHEEL_SIZE, (1.0 / scale - 1.0) * turn_at, (1.0 / scale - 1.0) * way_at),
+            (WHEEL_SIZE, (1.0 / scale - 1.0) * turn_at, (1.0 / scale - 1.0) * distance_at),
             (ACCELERATION_SLIP, np.zeros(len(time)), slipped_at),
         )
     ]
     ratio_error = (ratio**2 - 1.0) / (4.0 * ratio**2 * scale) * tracks * turn_at
-    ratio_error -= (1.0 + ratio**2) / ratio**2 * per_way * way_at
-    ratio_distance = (ratio**2 - 1.0) / (4.0 * ratio**2 * scale) * way_at
+    ratio_error -= (1.0 + ratio**2) / ratio**2 * yaw_per_distance * distance_at
+    ratio_distance = (ratio**2 - 1.0) / (4.0 * ratio**2 * scale) * distance_at
     ratio_distance -= (1.0 + ratio**2) / (4.0 * ratio**2 * scale) * tracks * opposite
     scale_error = -(wheel_error + tracks * turn_factor) / scale
     scale_distance = -(wheel_distance + tracks * opposite_distance) / scale

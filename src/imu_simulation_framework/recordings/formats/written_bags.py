@@ -620,7 +620,7 @@ def opened_bag(path) -> Iterator[RawBag]:
 
 
 @contextmanager
-def bag_like(source: RawBag, path) -> Iterator[BagCopy]:
+def copy_bag(source: RawBag, path) -> Iterator[BagCopy]:
     """Write a bag atomically, in the same format as another bag.
 
     Parameters
@@ -652,7 +652,7 @@ def bag_like(source: RawBag, path) -> Iterator[BagCopy]:
 
 
 class BagCopy:
-    """Bag that is being written; it is created by :func:`bag_like`.
+    """Bag that is being written; it is created by :func:`copy_bag`.
 
     Parameters
     ----------

@@ -283,7 +283,7 @@ def _finding(best, original) -> Finding:
     is_critical = best_alternative.is_critical and not harmless
     if len({_mirrors_reference(original, observed) for _, observed in best}) > 1:
         readings = tuple(f"{rival.fault}, {' and '.join(_remedies(rival))}" for rival, _ in best)
-        return Finding(fault, evidence, TURN_IT, is_critical, readings=readings)
+        return Finding(fault, evidence, TURN_TEST, is_critical, readings=readings)
     remedies = [best_alternative.remedy] if best_alternative.remedy else []
     remedies += [f"or {' and '.join(_remedies(rival))}" for rival in rivals]
     return Finding(
@@ -291,10 +291,10 @@ def _finding(best, original) -> Finding:
     )
 
 
-TURN_IT = (
+TURN_TEST = (
     "turn the robot counter-clockwise as seen from above; a heading that decreases is mirrored"
 )
-AGAINST_THE_PATH = "the path of the reference turns left where its yaw turns right"
+YAW_OPPOSES_PATH = "the path of the reference turns left where its yaw turns right"
 
 
 def _mirrors_reference(original, corrected) -> bool:
@@ -365,7 +365,7 @@ def describe_mark(observations, name) -> str:
     if name == "path":
         path = observations.path
         if path.mirrored:
-            return AGAINST_THE_PATH
+            return YAW_OPPOSES_PATH
         return (
             f"the path of the reference deviates by {np.degrees(path.offset):.0f} deg from its yaw "
             f"(concentration {path.concentration:.2f})"

@@ -64,7 +64,11 @@ def symptoms(observations, course_is_yaw=False, offsets=(0.0, 0.0)) -> list[Find
     list of Finding
         Faults with evidence and remedies.
     """
-    findings = _reference_itself(observations) + _frozen(observations) + _off_its_path(observations)
+    findings = (
+        _find_copied_reference(observations)
+        + _frozen(observations)
+        + _find_yaw_off_course(observations)
+    )
     findings += _hardly_known(observations)
     findings = findings or _not_independent(observations)
     if any(finding.is_critical for finding in findings):
@@ -72,8 +76,8 @@ def symptoms(observations, course_is_yaw=False, offsets=(0.0, 0.0)) -> list[Find
         return findings + _wrong_axis(observations)
     findings += _clock_faults(observations, course_is_yaw, offsets)
     axis, slip = _wrong_axis(observations), _slip(observations, course_is_yaw)
-    findings += axis + slip + _yaw_of_another_size(observations) + _lying(observations)
-    findings += _gyro_of_another_size(observations, course_is_yaw)
+    findings += axis + slip + _find_yaw_unit_fault(observations) + _lying(observations)
+    findings += _find_gyro_unit_fault(observations, course_is_yaw)
     named = {finding.fault for finding in findings}
     if not slip and faults.CLOCK_RATE not in named:
         gyro = not axis and faults.DROPPED_AXIS not in named
@@ -113,7 +117,7 @@ def scale_remarks(observations, course_is_yaw=False) -> list[str]:
         if relation and relation.conclusive and relation.correlation > _CLEARLY_ALIKE:
             clear[frozenset(pair)] = relation
     differing = {
-        names: relation for names, relation in clear.items() if _differs_by_a_scale(relation)
+        names: relation for names, relation in clear.items() if _differs_in_scale(relation)
     }
     if not differing:
         return []
@@ -145,7 +149,7 @@ def _leans(gyro, upright) -> bool:
     return upright.agree and _apart(upright.scale) < 0.5 * _apart(gyro.scale)
 
 
-def _differs_by_a_scale(relation) -> bool:
+def _differs_in_scale(relation) -> bool:
     low, high = relation.scale_interval
     if low < 1.0 + _NOTICED_SCALE and high > 1.0 - _NOTICED_SCALE:
         return False
@@ -225,7 +229,7 @@ def opposed_vertical(observations, course_is_yaw=False) -> list[Finding]:
         if not may_be_mirrored:
             return [Finding(faults.ACCELERATION_SIGN, evidence, gravity, is_critical)]
         readings[1] = reference
-    remedy = f"{_LAY_IT_FLAT}; {faults.TURN_IT}"
+    remedy = f"{_REST_TEST}; {faults.TURN_TEST}"
     return [
         Finding(faults.AMBIGUOUS_VERTICAL, evidence, remedy, is_critical, readings=tuple(readings))
     ]
@@ -248,17 +252,17 @@ def _lying(observations) -> list[Finding]:
         "the z axis of the reference's world frame is horizontal, so that its yaw is not a heading",
         "accelerometer and gyroscope have different axes, see [imu_columns]",
     )
-    return [Finding(faults.AMBIGUOUS_VERTICAL, evidence, _LAY_IT_FLAT, True, readings=readings)]
+    return [Finding(faults.AMBIGUOUS_VERTICAL, evidence, _REST_TEST, True, readings=readings)]
 
 
 _MIN_UPRIGHT = 0.5  # z component of the upward unit vector, at which z is tilted by 60 deg
-_LAY_IT_FLAT = (
+_REST_TEST = (
     "place the sensor with its z axis (the display of a smartphone) up; accel_z is then "
     "+9.8 m/s^2, or -9.8 m/s^2 if the sensor outputs gravity"
 )
 
 
-def _reference_itself(observations):
+def _find_copied_reference(observations):
     """Find an IMU yaw that is a copy of the reference yaw, and therefore has no error."""
     reference, imu = observations.reference, observations.imu
     # A recording with a gyroscope is accepted as an IMU, which may be simulated without errors.
@@ -329,14 +333,14 @@ def find_dependence(
     return Finding(faults.NOT_INDEPENDENT, evidence, remedy)
 
 
-def _off_its_path(observations):
+def _find_yaw_off_course(observations):
     """Find a reference whose yaw is unrelated to the course of its path, or has the wrong sign."""
     path = observations.path
     if path is None or path.steps < MINIMUM_STEPS:
         return []
     if path.mirrored:
         remedy = "[reference] yaw_convention"
-        return [Finding(faults.MIRRORED_YAW, faults.AGAINST_THE_PATH, remedy, True)]
+        return [Finding(faults.MIRRORED_YAW, faults.YAW_OPPOSES_PATH, remedy, True)]
     evidence = (
         "the yaw of the reference is unrelated to the direction in which its positions move "
         f"(concentration {path.concentration:.2f})"
@@ -376,7 +380,7 @@ def _slip(observations, course_is_yaw):
     return []
 
 
-def _yaw_of_another_size(observations):
+def _find_yaw_unit_fault(observations):
     yaw, trusted = observations.imu_gyro, observations.reference_gyro
     if yaw is None or trusted is None or not (yaw.conclusive and trusted.conclusive):
         return []
@@ -391,7 +395,7 @@ def _yaw_of_another_size(observations):
     return [Finding(faults.SCALE, evidence, _FUSED, True)]
 
 
-def _gyro_of_another_size(observations, course_is_yaw):
+def _find_gyro_unit_fault(observations, course_is_yaw):
     """Find a gyroscope with a wrong unit, from the ratio of its turns to those of the course."""
     gyro, upright = observations.reference_gyro, observations.reference_vertical
     if not course_is_yaw or gyro is None or not gyro.conclusive or gyro.opposed:

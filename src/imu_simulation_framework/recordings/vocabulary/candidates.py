@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from .names import Meaning, meaning_of, plainly_a_time
+from .names import Meaning, meaning_of, time_meaning
 from .words import BODY_RATES
 
 # Smallest share of filled rows of a column, relative to the fullest column with the same quantity.
@@ -115,7 +115,7 @@ def candidates_of(names, values, meanings=None, offset=0):
     return candidates
 
 
-def with_a_time(candidates):
+def add_time_column(candidates):
     """Find time columns with names such as ``rover_time_us``, if no other time column is known.
 
     If there is a known time column, words for a time are ignored, as in ``exposure_time``.
@@ -132,7 +132,7 @@ def with_a_time(candidates):
     """
     if any(_is_kind(candidate, kind) for candidate in candidates for kind in ("time", "date")):
         return candidates
-    return [c if c.meaning else replace(c, meaning=plainly_a_time(c.name)) for c in candidates]
+    return [c if c.meaning else replace(c, meaning=time_meaning(c.name)) for c in candidates]
 
 
 def best_scalar(candidates, kind):
@@ -219,7 +219,7 @@ def quaternions(candidates):
     return vectors(candidates, "quaternion", "wxyz") + counted
 
 
-def fullest_first(groups):
+def sort_by_completeness(groups):
     """Remove groups that fill far fewer rows than the fullest group.
 
     Parameters

@@ -52,7 +52,7 @@ from typing import Mapping, Sequence
 
 import numpy as np
 
-from .candidates import best_scalar, quaternions, vectors, with_a_time
+from .candidates import add_time_column, best_scalar, quaternions, vectors
 from .imu_columns import choose_imu_columns
 from .orientations import with_euler_angles
 from .reference_columns import choose_reference_columns, place_lines, with_courses
@@ -133,7 +133,7 @@ def choose_columns(candidates, pieces=None, spans=()) -> ColumnMaps:
     pieces = np.zeros(rows, dtype=int) if pieces is None else np.asarray(pieces)
     maps, used = ColumnMaps(), set()
     if rows >= _MIN_ROWS and any(candidate.meaning for candidate in candidates):
-        used = _choose_by_names(maps, with_a_time(candidates), pieces, spans)
+        used = _choose_by_names(maps, add_time_column(candidates), pieces, spans)
     places = {candidate.place for candidate in used}
     maps.unused = [c.name for c in candidates if c.place not in places]
     if not maps.reference and not maps.imu:
@@ -153,7 +153,7 @@ def _choose_by_names(maps, candidates, pieces, spans):
         maps.time = time.written
         maps.reasons.append(f"time: {time.reason}")
     else:
-        _leave_time_open(maps, candidates, pieces, usual, is_inertial)
+        _list_possible_times(maps, candidates, pieces, usual, is_inertial)
     candidates = with_euler_angles(candidates, seconds, pieces, maps.reasons)
     positions = _kind_of_positions(candidates)
     if positions == "fixes":
@@ -191,7 +191,7 @@ def _is_orientation_alone(candidates) -> bool:
     return bool(quaternions(candidates) or has_angles)
 
 
-def _leave_time_open(maps, candidates, pieces, usual, is_inertial):
+def _list_possible_times(maps, candidates, pieces, usual, is_inertial):
     lines = possible_times(candidates, pieces, usual)
     maps.reasons.append(
         "no column could be identified as the time, so there is no reference, and the IMU can "

@@ -21,7 +21,7 @@ from ..possible_units import (
     length_of_gravity,
 )
 from ..turns import angle_unit, step, turn_scale
-from .candidates import best_scalar, fullest_first, matrix, quaternions, shared_unit, vectors
+from .candidates import best_scalar, matrix, quaternions, shared_unit, sort_by_completeness, vectors
 from .gyro_units import GyroColumns, GyroUnit, find_gyro_unit
 from .orientations import choose_orientation, ordered
 
@@ -80,7 +80,7 @@ def choose_imu_columns(candidates, seconds, pieces, positions, reasons) -> ImuCo
     if positions and not inertial:
         return ImuColumns({}, set(), set(), {})
     attitudes = _attitudes(candidates, seconds, pieces, reasons)
-    own_attitudes = _full(_own(attitudes, positions, reasons), inertial, reasons)
+    own_attitudes = _select_complete(_own(attitudes, positions, reasons), inertial, reasons)
     attitude = choose_orientation(own_attitudes, gyro, seconds, pieces, reasons)
     gyro_unit = GyroUnit("")
     if gyro:
@@ -104,18 +104,18 @@ def choose_imu_columns(candidates, seconds, pieces, positions, reasons) -> ImuCo
 
 def _gyro(candidates):
     """Return the columns, by axis, of the gyroscope with the simplest name; empty without one."""
-    gyros = fullest_first(vectors(candidates, "gyro", ""))
+    gyros = sort_by_completeness(vectors(candidates, "gyro", ""))
     return gyros[0] if gyros else {}
 
 
 def _forces(candidates, gyro):
     """Return the groups of columns that may belong to an accelerometer."""
-    forces = fullest_first(vectors(candidates, "accel", "xyz"))
+    forces = sort_by_completeness(vectors(candidates, "accel", "xyz"))
     # Without a gyroscope, columns named f may contain forces other than the specific force.
     return [group for group in forces if gyro or group["x"].meaning.stem != "f"]
 
 
-def _full(attitudes, inertial, reasons):
+def _select_complete(attitudes, inertial, reasons):
     """Return the orientations that have values in nearly all rows with rates or forces."""
     most = max((column.filled for column in inertial), default=0.0)
     full = [attitude for attitude in attitudes if attitude.filled > _MIN_FILLED * most]
@@ -222,7 +222,7 @@ class _Attitude:
 
 def _attitudes(candidates, seconds, pieces, reasons):
     attitudes = []
-    for group in fullest_first(quaternions(candidates)):
+    for group in sort_by_completeness(quaternions(candidates)):
         length = np.linalg.norm(matrix(list(group.values())), axis=1)
         finite_lengths = length[np.isfinite(length)]
         names = ", ".join(column.name for column in group.values())

@@ -109,7 +109,7 @@ def _unit_of(words):
 _TIME_WORDS = frozenset(["time", "times", "timestamp", "timestamps", "stamp", "stamps"])
 
 
-def plainly_a_time(name):
+def time_meaning(name):
     """Return the meaning of a name that contains a word for a time, such as ``rover_time_us``.
 
     The unit is in brackets, the last word, or the word after the time word, as in
@@ -155,7 +155,7 @@ def is_time(name) -> bool:
     bool
         True for a time.
     """
-    meaning = meaning_of(name) or plainly_a_time(name)
+    meaning = meaning_of(name) or time_meaning(name)
     return meaning is not None and meaning.kind == "time"
 
 

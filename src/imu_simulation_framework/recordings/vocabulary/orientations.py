@@ -13,7 +13,7 @@ from ...core.angles import quaternion_from_roll_pitch_yaw, yaw_from_quaternion
 from ...core.units import factor
 from .. import turns
 from ..possible_units import AGREEMENT, usual_force_unit
-from .candidates import fullest_first, matrix, shared_unit, vectors
+from .candidates import matrix, shared_unit, sort_by_completeness, vectors
 
 DISAGREEMENT = 0.5
 """Correlation of rotations below which two sensors measure different motions.
@@ -49,7 +49,7 @@ def with_euler_angles(candidates, seconds, pieces, reasons):
     kinds, seconds = {}, _steps(seconds)
     for group in vectors(candidates, "euler", "xyz"):
         names = ", ".join(column.name for column in group.values())
-        axis, kind, reason = _about_the_vertical(group, candidates, seconds, pieces)
+        axis, kind, reason = _find_vertical_angle(group, candidates, seconds, pieces)
         if not axis:
             reasons.append(f"{names}: ignored, since it cannot be determined which is the heading")
             continue
@@ -65,7 +65,7 @@ def with_euler_angles(candidates, seconds, pieces, reasons):
     ]
 
 
-def _about_the_vertical(group, candidates, seconds, pieces):
+def _find_vertical_angle(group, candidates, seconds, pieces):
     """Return the axis, name and reason for the Euler angle about the vertical; empty if none."""
     stated_unit = shared_unit(group.values())
     largest = max(np.nanmax(np.abs(column.values)) for column in group.values())
@@ -84,7 +84,7 @@ def _about_the_vertical(group, candidates, seconds, pieces):
             reason = f"since it turns {sense} about the vertical"
             return best, kind, f"{reason} (correlation {correlations[best]:.2f})"
     turn = 2.0 * np.pi / factor(unit)
-    round_ = [axis for axis in "xz" if _goes_round(group[axis].values, turn)]
+    round_ = [axis for axis in "xz" if _covers_full_turn(group[axis].values, turn)]
     if len(round_) == 1 and any(np.nanmin(group[axis].values) < 0.0 for axis in "xyz"):
         kind = "heading" if round_ == ["x"] else "yaw"
         return round_[0], kind, "since only this angle ranges from 0 to 360 deg"
@@ -96,15 +96,15 @@ def _steps(seconds):
     return seconds if np.isfinite(seconds).any() else _EVEN_STEP * np.arange(len(seconds))
 
 
-def _goes_round(angles, turn):
+def _covers_full_turn(angles, turn):
     return np.nanmin(angles) >= 0.0 and 0.55 * turn < np.nanmax(angles) <= 1.01 * turn
 
 
 def _vertical_rates(candidates):
     """Return the rates (n,) about gravity, or about z if there is no accelerometer."""
-    for gyro in fullest_first(vectors(candidates, "gyro", "xyz"))[:1]:
+    for gyro in sort_by_completeness(vectors(candidates, "gyro", "xyz"))[:1]:
         rates = matrix([gyro[axis] for axis in "xyz"])
-        for accel in fullest_first(vectors(candidates, "accel", "xyz")):
+        for accel in sort_by_completeness(vectors(candidates, "accel", "xyz")):
             up = matrix([accel[axis] for axis in "xyz"])
             if usual_force_unit(up):
                 length = np.linalg.norm(up, axis=1, keepdims=True)
@@ -138,7 +138,7 @@ def ordered(group, candidates, seconds, pieces, reasons):
     first = "1" if parts[-1].meaning.axis == "4" else "0"
     named = f"{', '.join(column.name for column in parts)}: numbered from {first}"
     last, seconds = dict(zip("xyzw", parts)), _steps(seconds)
-    for gyro in fullest_first(vectors(candidates, "gyro", "xyz"))[:1]:
+    for gyro in sort_by_completeness(vectors(candidates, "gyro", "xyz"))[:1]:
         rates = matrix([gyro[axis] for axis in "xyz"])
         correlations = [
             turns.same_turns(

@@ -12,7 +12,7 @@ import numpy as np
 from ..cleaning import MINIMUM_SAMPLES
 from ..possible_units import usual_force_unit
 from ..tables import RecordedTables, order_of
-from .candidates import best_scalar, candidates_of, matrix, quaternions, vectors, with_a_time
+from .candidates import add_time_column, best_scalar, candidates_of, matrix, quaternions, vectors
 from .choice import ColumnMaps, choose_columns, pieces_of
 from .names import meaning_in, meaning_of, understood_names, words_of
 from .times import EVEN_SAMPLES, FIX_STEPS, all_times, seconds_of
@@ -115,7 +115,7 @@ class _Tables:
 
     def __init__(self, recorded):
         self.candidates_by_table = {
-            name: [c for c in with_a_time(columns) if c.meaning]
+            name: [c for c in add_time_column(columns) if c.meaning]
             for name, columns in _candidates(recorded).items()
         }
         self.local, self.frame = recorded.local, recorded.frame

@@ -376,7 +376,7 @@ class _Run:
                 self._keep_views()
             self._end()
         outcome.node = first if ended_by_us else self._exits.first
-        outcome.codes = {name: _code_of(process) for name, process in self._processes.items()}
+        outcome.codes = {name: _exit_code_of(process) for name, process in self._processes.items()}
         outcome.codes.update(self._exits.codes)
         if outcome.folder is not None:
             tidy(outcome.folder)
@@ -530,7 +530,7 @@ class _Run:
             self._parent.shutdown()
 
 
-def _code_of(process):
+def _exit_code_of(process):
     try:
         return process.wait(1.0)
     except subprocess.TimeoutExpired:

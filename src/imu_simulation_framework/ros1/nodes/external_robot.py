@@ -77,9 +77,12 @@ class ExternalRobot(Node):
         self._advertise_commands()
         self.subscribe(self._topics.odometry, Odometry, self._on_odometry, raw=True)
         self.subscribe(self._topics.imu, Imu, self._on_imu, raw=True)
-        self.wait_until(lambda: self._newest > 0, lambda: self._awaited("odometry", Odometry))
         self.wait_until(
-            lambda: len(self._imu_stamps) >= RATE_SAMPLES, lambda: self._awaited("imu", Imu)
+            lambda: self._newest > 0, lambda: self._describe_missing_input("odometry", Odometry)
+        )
+        self.wait_until(
+            lambda: len(self._imu_stamps) >= RATE_SAMPLES,
+            lambda: self._describe_missing_input("imu", Imu),
         )
         if interface.needs_error_model(self.configuration, self._simulator):
             self._check_rate()
@@ -105,7 +108,7 @@ class ExternalRobot(Node):
         name = rospy.resolve_name(getattr(self._topics, key))
         return f"{message_type._type} on {name} ([external] {key}{remark})"
 
-    def _awaited(self, key, message_type) -> str:
+    def _describe_missing_input(self, key, message_type) -> str:
         """Describe an input that has not arrived, and list other topics with its message type."""
         own_nodes = {rospy.get_name(), rospy.resolve_name("imu_error_model")}
         topic_types = dict(ask_master("getTopicTypes"))

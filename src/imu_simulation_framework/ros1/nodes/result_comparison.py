@@ -201,7 +201,7 @@ class ResultComparison(Participant):
     def spin_once(self):
         if self._stopping.is_set():
             self._write_once()
-        if self._supervised and self._commanded_at is not None and self._is_alone():
+        if self._supervised and self._commanded_at is not None and self._is_last_process():
             self.finish()
         timeout = self.configuration.simulation.command_timeout + SILENCE_MARGIN
         if self._commanded_at is None or self._session.over:
@@ -210,7 +210,7 @@ class ResultComparison(Participant):
         if silence > timeout:
             self.fail(f"{self.name}: no message on {topics.GROUND_TRUTH} for {timeout:g} s")
 
-    def _is_alone(self) -> bool:
+    def _is_last_process(self) -> bool:
         """Return whether path_follower and, in lock-step, the simulator have ended."""
         others = self.inputs if self._simulator.lock_step else self.inputs[:1]
         return not any(other.get_num_connections() for other in others)
