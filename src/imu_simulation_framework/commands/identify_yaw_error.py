@@ -90,7 +90,9 @@ def _report(identification, omissions, hector, predictions):
     yield ""
     yield format_table(report.estimates_table(identification), report.ESTIMATES).rstrip()
     yield ""
-    yield format_table(report.tried_table(identification), report.TRIED).rstrip()
+    yield format_table(
+        report.compared_models_table(identification), report.COMPARED_MODELS
+    ).rstrip()
     checks = [f"{check.sentence}, p = {check.p:.2g}" for check in identification.checks]
     calibration = []
     if predictions:

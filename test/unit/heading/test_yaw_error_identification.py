@@ -116,7 +116,7 @@ def test_rate_drift_is_identified_and_fitted_components_sum_to_error():
     assert named <= set(parts.columns)
     # The report states the limitations of the checks.
     assert reliability.UNSEEN in result.sentences
-    table = result.tried
+    table = result.compared_models
     chosen = table[table["chosen"]]
     assert len(chosen) == 1 and chosen["likelihood_ratio"].item() == 0.0
     expected = 2.0 * table["parameters"] - 2.0 * table["log_likelihood"]
@@ -156,7 +156,7 @@ def test_failed_likelihood_search_is_repeated_from_larger_model(monkeypatch):
     monkeypatch.setattr(identify, "fit", diverging_fit)
     drives = study.simulate_drives("rate drift", 2, 1, 300.0)
     choice = identify.choose(drives, reliability.identifiable_constants(drives)[0])
-    likelihoods = choice.tried.set_index("terms")["log_likelihood"]
+    likelihoods = choice.compared_models.set_index("terms")["log_likelihood"]
     walk, with_angle = (
         likelihoods[prefix + "rate random walk + white noise of the reference"]
         for prefix in ("", "angle random walk + ")
@@ -385,7 +385,7 @@ def test_reference_faults_are_not_attributed_to_sensor():
     assert ["at 200 s the yaw error has an outlier" in fault for fault in faults] == [False, True]
     assert result.accepted and not result.hidden
     # The reference is satellite positioning, which does not slip.
-    assert not result.tried["terms"].str.contains("slip").any()
+    assert not result.compared_models["terms"].str.contains("slip").any()
 
     parts = result.parts()
     lag_part = parts["lag of the reference"].to_numpy()
@@ -563,7 +563,7 @@ def test_slip_in_turns_is_attributed_to_reference():
     slip = result.estimates["reference_slip"]
     assert slip.low < study.REFERENCES["slipping"][-1] < slip.high
     assert result.hidden and "angle random walk: at most" in " ".join(result.sentences)
-    assert result.tried["terms"].str.contains("slip").any()
+    assert result.compared_models["terms"].str.contains("slip").any()
 
 
 @pytest.mark.usefixtures("few_draws")

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import chi2
 
+from ...core.deprecated import deprecated_names
 from ...core.errors import ConfigurationError
 from ..judgement.common_zero import zero_where_known
 from ..judgement.judge import Judgement, judge
@@ -57,7 +58,7 @@ class Choice(NamedTuple):
     ----------
     fit : Fit
         Fit of the chosen model.
-    tried : pandas.DataFrame
+    compared_models : pandas.DataFrame
         All compared models. Columns: terms, parameters, log_likelihood, aic, above_best (in aic),
         likelihood_ratio (twice the difference of the log-likelihoods to the chosen model), p
         (probability of so large a ratio by chance; for models that contain the chosen model or are
@@ -68,7 +69,7 @@ class Choice(NamedTuple):
     """
 
     fit: Fit
-    tried: pd.DataFrame
+    compared_models: pd.DataFrame
     sentences: list[str]
 
 
@@ -406,6 +407,7 @@ _MAX_STDS = 3.0
 _MAX_REFITS = 10
 
 
+@deprecated_names(tried="compared_models")
 @dataclass(frozen=True)
 class YawErrorIdentification:
     """Identified yaw error model, with estimates and checks.
@@ -418,7 +420,7 @@ class YawErrorIdentification:
         Fit of the chosen model.
     estimates : dict of str to Estimate
         Estimate by parameter, see ``UNITS`` of :mod:`.identification.terms`.
-    tried : pandas.DataFrame
+    compared_models : pandas.DataFrame
         All compared models, see :class:`.Choice`.
     checks : tuple of ResidualCheck
         Checks of the residuals.
@@ -431,7 +433,7 @@ class YawErrorIdentification:
     drives: tuple[ObservedYawError, ...]
     fit: Fit
     estimates: dict[str, reliability.Estimate]
-    tried: pd.DataFrame
+    compared_models: pd.DataFrame
     checks: tuple[reliability.ResidualCheck, ...]
     sentences: tuple[str, ...]
     remarks: tuple[str, ...] = ()
@@ -547,7 +549,7 @@ def identify_yaw_error(
         limits = lag - TWO_SIDED * std, lag + TWO_SIDED * std
         estimates["reference_lag"] = reliability.Estimate(lag, *limits, UNITS["reference_lag"])
     identification = YawErrorIdentification(
-        tuple(drives), selected, estimates, choice.tried, (), tuple(sentences), remarks
+        tuple(drives), selected, estimates, choice.compared_models, (), tuple(sentences), remarks
     )
     checks = reliability.check_residuals(identification.normalised())
     checks += [_check_one_sensor(selected)] if len(drives) > 1 else []

@@ -57,7 +57,7 @@ ESTIMATES = (
 )
 """Columns of the table of estimated parameters."""
 
-TRIED = (
+COMPARED_MODELS = (
     Column("terms", "model"),
     Column("parameters", "parameters", "", 0),
     Column("log_likelihood", "log-likelihood", "", 2),
@@ -159,7 +159,7 @@ def _limit(number):
     return "open" if math.isinf(number) else f"{number:.4g}"
 
 
-def tried_table(identification: YawErrorIdentification) -> pd.DataFrame:
+def compared_models_table(identification: YawErrorIdentification) -> pd.DataFrame:
     """Create the table of all models that the identification compared.
 
     Parameters
@@ -170,9 +170,9 @@ def tried_table(identification: YawErrorIdentification) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        Columns of :data:`TRIED`.
+        Columns of :data:`COMPARED_MODELS`.
     """
-    table = identification.tried.copy()
+    table = identification.compared_models.copy()
     table["p"] = [f"{p:.3g}" if np.isfinite(p) else "" for p in table["p"]]
     table["chosen"] = ["yes" if is_chosen else "" for is_chosen in table["chosen"]]
     return table
@@ -327,7 +327,7 @@ def file_contents(
     several = len(identification.drives) > 1
     texts = {
         "yaw_error_model.yaml": _model_text(identification, sources, options, predictions),
-        "models.csv": format_table(tried_table(identification), TRIED, "csv"),
+        "models.csv": format_table(compared_models_table(identification), COMPARED_MODELS, "csv"),
         "parts.csv": _parts_text(identification),
     }
     if not refusal(identification):
@@ -538,7 +538,10 @@ def identification_report(
     sentences_on_model = [*identification.remarks, *identification.sentences]
     answers = [
         Section("Estimates", text=sentences_on_model, table=estimates),
-        Section("Models compared", table=to_page_table(tried_table(identification), TRIED)),
+        Section(
+            "Models compared",
+            table=to_page_table(compared_models_table(identification), COMPARED_MODELS),
+        ),
         Section("Checks of the innovations", table=checks),
     ]
     if predictions:
