@@ -21,7 +21,7 @@ def run_on_small_disk(experiment, tmp_path):
     def run(size, settings, *arguments):
         # In a user namespace, any user may mount a file system.
         namespace = ["unshare", "-m" if os.geteuid() == 0 else "-Urm"]
-        shell = [*namespace, "sh", "-c", ON_SMALL_DISK, "sh", size, str(disk), str(saved)]
+        shell = [*namespace, "sh", "-c", SMALL_DISK_SCRIPT, "sh", size, str(disk), str(saved)]
         program = [*shell, find_program("run_experiment.py"), "-v"]
         arguments = (*arguments, f"output:={disk}")
         ended = experiment.run(*arguments, settings=settings, program=program)
@@ -77,7 +77,7 @@ def test_results_are_written_although_bag_fills_disk(run_on_small_disk):
 
 
 # The script mounts a disk that only the command can access, and copies its files afterwards.
-ON_SMALL_DISK = """
+SMALL_DISK_SCRIPT = """
 mount -t tmpfs -o "size=$1,mode=1777" tmpfs "$2" || exit 125
 saved=$3
 disk=$2

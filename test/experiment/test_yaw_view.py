@@ -11,7 +11,7 @@ from PIL import ImageGrab
 
 from imu_simulation_framework.core import colours
 
-STAYS = "close the window of the live view"
+CLOSE_WINDOW_MESSAGE = "close the window of the live view"
 SCREEN = (1024, 768)
 COLOURS = {
     "ground truth": colours.LIVE_TRUTH,
@@ -71,7 +71,7 @@ def test_live_view_stays_open_after_drive_until_ctrl_c(experiment, display, monk
     running.signal_node("path_follower", signal.SIGCONT)
     running.wait_until_driving()
     wait_until(shows_curves, "curves in the window")
-    running.wait_for(STAYS)
+    running.wait_for(CLOSE_WINDOW_MESSAGE)
     # All other nodes have exited.
     wait_until(shows_curves, "curves in the window that stays")
     running.interrupt()

@@ -40,7 +40,7 @@ def samples_in_use(sample_file, kind, unusable=0, repeated=0, missing=0) -> str:
     return rf"\b{count - unusable} of {count + repeated} samples in use"
 
 
-ANY_ENDING = Expected()
+ANY_OUTCOME = Expected()
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class Case:
     tool: str
     arguments: tuple[str, ...]
     files: Mapping[str, object] = field(default_factory=dict)
-    expected: Expected = ANY_ENDING
+    expected: Expected = ANY_OUTCOME
     draws_figures: bool = False
 
     def __repr__(self) -> str:

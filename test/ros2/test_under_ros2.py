@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from patience import TEST_LIMIT
 
-HERE = Path(__file__).resolve().parent
-sys.path.append(str(HERE.parent / "experiment"))
+FOLDER = Path(__file__).resolve().parent
+sys.path.append(str(FOLDER.parent / "experiment"))
 from marked_processes import MARK, kill_marked, new_mark  # noqa: E402
 
-FILES = sorted(path.name for path in HERE.glob("rclpy_*.py"))
+FILES = sorted(path.name for path in FOLDER.glob("rclpy_*.py"))
 EXPERIMENTS = [name for name in FILES if name.startswith(("rclpy_experiment", "rclpy_external"))]
 GROUPS = {
     "experiments": EXPERIMENTS,
@@ -38,8 +38,8 @@ def environment():
 @pytest.mark.timeout(len(FILES) * TEST_LIMIT)
 @pytest.mark.parametrize("group", GROUPS)
 def test_ros2_tests_pass_with_real_rclpy(environment, group):
-    files = [HERE / name for name in GROUPS[group]]
-    command = [HERE.parents[1] / "run", "ros2", "python", "-m", "pytest", "-q", *files]
+    files = [FOLDER / name for name in GROUPS[group]]
+    command = [FOLDER.parents[1] / "run", "ros2", "python", "-m", "pytest", "-q", *files]
     done = subprocess.run(
         [*command, "--durations=5", "-p", "no:cacheprovider"],
         env=environment,

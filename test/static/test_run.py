@@ -38,7 +38,7 @@ echo "sudo $*" >>"$CALLS"
 [ "$1" != -v ] || exit 0
 exec "$@"
 """
-DISPATCH = 'case "${1:-}" in'
+DISPATCH_LINE = 'case "${1:-}" in'
 SUDO_REFUSED = 'echo "sudo $*" >>"$CALLS"\nexit 1\n'
 
 
@@ -76,7 +76,7 @@ class Machine:
 
     def keep_definitions(self, command):
         """Replace the part of ./run that follows the definitions with a command."""
-        definitions, dispatch, _ = (self.checkout / "run").read_text().partition(DISPATCH)
+        definitions, dispatch, _ = (self.checkout / "run").read_text().partition(DISPATCH_LINE)
         assert dispatch
         self._add(self.checkout / "run", definitions + command)
 

@@ -24,7 +24,7 @@ from imu_simulation_framework.drive.configuration import load_configuration
 from imu_simulation_framework.recordings.plausibility import findings as faults
 
 TOOL = "check_recording.py"
-NOTHING = "usable: "
+USABLE = "usable: "
 
 
 @pytest.fixture
@@ -49,7 +49,7 @@ def test_recording_without_faults_is_reported_as_usable(tmp_path):
     bag = drives.write_bag(tmp_path / "drive.bag", *drives.drive())
     done = run_as_process(TOOL, "drive.bag", "--report", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
-    assert NOTHING in done.stdout
+    assert USABLE in done.stdout
     assert "/odom (nav_msgs/Odometry), 2000 samples" in done.stdout
     assert "/imu (sensor_msgs/Imu), 5000 samples" in done.stdout
     assert "if /odom is wheel odometry, the yaw error also includes the slip" in done.stdout
@@ -87,7 +87,7 @@ def test_columns_without_unit_are_written_as_commented_lines(tmp_path):
     }
     config.write_text(re.sub(r"# (gyro_. = .*\[rad/s\])", r"\1", config.read_text()))
     code, done = check("--config", str(config), "--out", str(tmp_path / "again"))
-    assert code == 0 and NOTHING in done.stdout
+    assert code == 0 and USABLE in done.stdout
 
 
 @pytest.mark.usefixtures("undrawn")
@@ -171,7 +171,7 @@ def test_injected_fault_is_rejected_and_written_config_corrects_it(
     assert all(setting in text for setting in [*settings, f"# {fault}"]), text
     code, printed = check(f"config:={config}", "out:=again")
     assert code == 0, printed.stdout
-    assert NOTHING in printed.stdout
+    assert USABLE in printed.stdout
 
 
 def test_drive_too_fast_for_robot_is_scaled_down_in_written_config(tmp_path):
@@ -261,7 +261,7 @@ def test_invalid_recording_is_rejected_with_one_line_message(tmp_path, content, 
 def test_bundled_drive_has_no_findings():
     code, printed = check("out:=out")
     assert code == 0, printed.stdout
-    assert NOTHING in printed.stdout
+    assert USABLE in printed.stdout
 
 
 @pytest.mark.usefixtures("undrawn")

@@ -29,8 +29,8 @@ def test_rotation_error_computed_by_evo_matches_yaw_error(exported, tables, kind
     _, comparison = evaluate(tables)
     difference = {"simulated": comparison.simulated, "recorded": comparison.real}[kind]
     pair = tuple(
-        file_interface.read_tum_trajectory_file(str(exported / f"{kind}_{which}.tum"))
-        for which in ("truth", "imu")
+        file_interface.read_tum_trajectory_file(str(exported / f"{kind}_{source}.tum"))
+        for source in ("truth", "imu")
     )
     ape = metrics.APE(metrics.PoseRelation.rotation_angle_rad)
     ape.process_data(pair)

@@ -28,7 +28,7 @@ gyroscope:
   scale_factor_and_misalignment: [[0, 0, 0], [0, 0, 0], [0, 0, 0.002]]
 """
 GOOD = "name: good\ngyroscope: {white_noise: 1.0e-6}\n"
-AS_SWITCHED_ON = ("--standstill", "0")
+NO_STANDSTILL = ("--standstill", "0")
 EARTH_TURN = math.degrees(EARTH_RATE * 60.0)
 """Angle through which the Earth rotates in one minute [deg]."""
 
@@ -84,7 +84,7 @@ def circles(tmp_path_factory):
         Path("mine.yaml").write_text(SPECIFICATION)
         return answered(
             "--rounds", str(120.0 / (2.0 * math.pi)), "--radius", "5", "--imu", "mine.yaml",
-            "--at", "10min", "--within", "10deg", "--require", "5deg", *AS_SWITCHED_ON,
+            "--at", "10min", "--within", "10deg", "--require", "5deg", *NO_STANDSTILL,
         )  # fmt: skip
 
 
@@ -132,7 +132,7 @@ def test_requirements_on_circles_are_stated_as_standard_deviations(circles):
 def test_requirements_without_imu_are_printed_in_data_sheet_units():
     answer = answered(
         "--straight", "10min", "--require", "5deg", "--probability", "95%", "--report",
-        *AS_SWITCHED_ON,
+        *NO_STANDSTILL,
     )  # fmt: skip
     table = answer.table("requirements", "error source")
     rate_bias = 5.0 / (1.959964 * 600.0 / 3600.0)
@@ -227,7 +227,7 @@ def test_recommended_part_is_listed_with_its_95_percent_error():
 def test_omitted_earth_rotation_is_noted_only_for_accurate_gyroscopes():
     Path("good.yaml").write_text(GOOD)
     text = answered(
-        "--straight", "1min", "--imu", "good.yaml", "--imu", "bmi088", *AS_SWITCHED_ON
+        "--straight", "1min", "--imu", "good.yaml", "--imu", "bmi088", *NO_STANDSTILL
     ).text
     note = f"good: the Earth's rotation is omitted: it adds -{EARTH_TURN:.3g} deg times the sine"
     assert note in text
@@ -239,7 +239,7 @@ def test_earth_rotation_at_latitude_is_error_source():
     Path("good.yaml").write_text(GOOD)
     answer = answered(
         "--straight", "1min", "--imu", "good.yaml", "--latitude", "50", "--require", "0.1deg",
-        *AS_SWITCHED_ON,
+        *NO_STANDSTILL,
     )  # fmt: skip
     assert "rotation is omitted" not in answer.text
     turning = -EARTH_TURN * math.sin(math.radians(50.0))
@@ -259,7 +259,7 @@ def test_latitude_is_taken_from_recorded_fixes():
     )
     columns = ("time=time", "latitude=latitude [deg]", "longitude=longitude [deg]")
     mapped = [word for name in columns for word in ("--setting", f"reference_columns/{name}")]
-    arguments = ("gps.csv", "--imu", "mine.yaml", "--at", "50s", *mapped, *AS_SWITCHED_ON)
+    arguments = ("gps.csv", "--imu", "mine.yaml", "--at", "50s", *mapped, *NO_STANDSTILL)
     answer = answered(*arguments, "--setting", "reference/format=csv")
     assert "taken at the latitude of the recording, -35 deg" in answer.text
     turning = -math.degrees(EARTH_RATE * 50.0) * math.sin(math.radians(-35.0))
@@ -272,7 +272,7 @@ def test_bias_instability_band_is_noted_and_can_be_set():
         "name: flicker\n"
         "gyroscope: {bias_instability: {value: 10, unit: deg/h, meaning: allan_minimum}}\n"
     )
-    arguments = ("--straight", "10min", "--imu", "flicker.yaml", *AS_SWITCHED_ON)
+    arguments = ("--straight", "10min", "--imu", "flicker.yaml", *NO_STANDSTILL)
     note = answered(*arguments).line("note: flicker: its bias instability is flicker noise")
     size = r"(\S+) deg"
     sizes = re.search(

@@ -11,7 +11,7 @@ from patience import PATIENCE
 from imu_simulation_framework.core.errors import ConfigurationError
 from imu_simulation_framework.core.programs import ArgumentParser, run_tool
 
-GONE = "the working directory no longer exists"
+MISSING_DIRECTORY = "the working directory no longer exists"
 
 
 @pytest.mark.parametrize(
@@ -21,8 +21,8 @@ GONE = "the working directory no longer exists"
         (OSError(errno.EIO, "Input/output error", "a.csv"), "a.csv: cannot be read or written"),
         (PermissionError(errno.EACCES, "no", "a.csv"), "Permission denied"),
         (MemoryError(), "not enough memory"),
-        (ConfigurationError("x.csv: not there"), GONE),
-        (FileNotFoundError(2, "no"), GONE),
+        (ConfigurationError("x.csv: not there"), MISSING_DIRECTORY),
+        (FileNotFoundError(2, "no"), MISSING_DIRECTORY),
     ],
 )
 def test_expected_error_is_printed_on_one_line(error, sentence, tmp_path, monkeypatch, capsys):
@@ -31,7 +31,7 @@ def test_expected_error_is_printed_on_one_line(error, sentence, tmp_path, monkey
 
     (tmp_path / "current").mkdir()
     monkeypatch.chdir(tmp_path / "current")
-    if sentence is GONE:
+    if sentence is MISSING_DIRECTORY:
         (tmp_path / "current").rmdir()
     assert run_tool(main, []) == 2
     (line,) = capsys.readouterr().err.splitlines()

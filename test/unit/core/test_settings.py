@@ -48,7 +48,7 @@ class Extended(Example):
 
 
 @dataclass(frozen=True)
-class Narrowed(Extended):
+class Restricted(Extended):
     seed: int = setting(1, minimum=1)
 
 
@@ -58,7 +58,7 @@ class Part(Settings):
 
 
 @dataclass(frozen=True)
-class Whole(Settings):
+class Assembly(Settings):
     part: Part = setting(part=Part)
     others: tuple[Part, ...] = setting((), part=Part)
     factor: float = setting(1.0, always=True)
@@ -128,7 +128,7 @@ def test_keys_of_subclass_precede_inherited_keys():
 
 
 def test_overridden_key_has_inherited_position_and_new_declaration():
-    keys = keys_of(Narrowed)
+    keys = keys_of(Restricted)
     assert [key.name for key in keys] == [key.name for key in dataclasses.fields(Extended)]
     assert next(key for key in keys if key.name == "seed").metadata["minimum"] == 1
 
@@ -159,10 +159,10 @@ def test_largest_seed_is_described_as_power_of_two():
 
 
 def test_nested_settings_round_trip_through_mapping():
-    whole = Whole(Part(2.0), (Part(3.0), Part(4.0)))
+    whole = Assembly(Part(2.0), (Part(3.0), Part(4.0)))
     content = {"part": {"mass": 2.0}, "others": [{"mass": 3.0}, {"mass": 4.0}], "factor": 1.0}
     assert to_mapping(whole) == content
-    assert from_mapping(Whole, content, "the whole") == whole
+    assert from_mapping(Assembly, content, "the whole") == whole
 
 
 @pytest.mark.parametrize(
@@ -180,17 +180,31 @@ def test_nested_settings_round_trip_through_mapping():
 )
 def test_invalid_settings_mapping_is_rejected_with_offending_key(content, place):
     with pytest.raises(ConfigurationError, match=place):
-        from_mapping(Whole, content, "the whole")
+        from_mapping(Assembly, content, "the whole")
 
 
-KINDS = (*PARTS.values(), GenericParameters, HectorParameters, gnss.FixQuality, gnss.QualityChange)
-KINDS += (gnss.GnssOutages, gnss.GnssHeading, gnss.GnssOrigin, gnss.GnssSpecification)
-KINDS += (gimbal.HeldAttitude, gimbal.PointAhead, gimbal.PointOnEarth, gimbal.Stabilisation)
-DECLARED: dict = {**{kind: {} for kind in KINDS}, Bar: {"position": (0.0, 0.0, 0.0), "size": 1.0}}
+SETTINGS_CLASSES = (
+    *PARTS.values(),
+    GenericParameters,
+    HectorParameters,
+    gnss.FixQuality,
+    gnss.QualityChange,
+)
+SETTINGS_CLASSES += (gnss.GnssOutages, gnss.GnssHeading, gnss.GnssOrigin, gnss.GnssSpecification)
+SETTINGS_CLASSES += (
+    gimbal.HeldAttitude,
+    gimbal.PointAhead,
+    gimbal.PointOnEarth,
+    gimbal.Stabilisation,
+)
+REQUIRED_VALUES: dict = {
+    **{kind: {} for kind in SETTINGS_CLASSES},
+    Bar: {"position": (0.0, 0.0, 0.0), "size": 1.0},
+}
 """Settings classes, with values of those keys that have no default."""
 
 
-@pytest.mark.parametrize("kind", DECLARED)
+@pytest.mark.parametrize("kind", REQUIRED_VALUES)
 def test_yaml_number_outside_bounds_is_rejected_with_setting_name(kind):
     for key in dataclasses.fields(kind):
         is_number = key.metadata and key.type.replace(" | None", "") == "float"
@@ -203,7 +217,7 @@ def test_yaml_number_outside_bounds_is_rejected_with_setting_name(kind):
         wrong += [2.0 * declared["maximum"]] if declared["maximum"] is not None else []
         for value in wrong:
             with pytest.raises(ConfigurationError, match=f"^(The IMU's )?{key.name}.* is "):
-                kind(**{**DECLARED[kind], key.name: value})
+                kind(**{**REQUIRED_VALUES[kind], key.name: value})
 
 
 def test_setting_error_begins_with_setting_name():

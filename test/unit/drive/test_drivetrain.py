@@ -32,9 +32,11 @@ from imu_simulation_framework.motion import trajectory
 WHEELBASE, HALF_TRACK, RADIUS, ANGLE, RATE = 0.4, 0.2, 0.1, 0.6, 2.0
 PLACES = ((WHEELBASE, HALF_TRACK), (WHEELBASE, -HALF_TRACK))
 LIMITS = RobotLimits(15.0, 40.0)
-ALIKE, UNLIKE = (1.0, 1.0), (0.98, 1.03)
-CAR = AckermannDrivetrain(RADIUS, HALF_TRACK, LIMITS, ALIKE, PLACES, ANGLE, RATE)
-TRICYCLE = AckermannDrivetrain(RADIUS, HALF_TRACK, LIMITS, ALIKE, ((WHEELBASE, 0.0),), ANGLE, RATE)
+EQUAL_WHEELS, UNEQUAL_WHEELS = (1.0, 1.0), (0.98, 1.03)
+CAR = AckermannDrivetrain(RADIUS, HALF_TRACK, LIMITS, EQUAL_WHEELS, PLACES, ANGLE, RATE)
+TRICYCLE = AckermannDrivetrain(
+    RADIUS, HALF_TRACK, LIMITS, EQUAL_WHEELS, ((WHEELBASE, 0.0),), ANGLE, RATE
+)
 DIFFERENTIAL = DifferentialDrivetrain(RADIUS, HALF_TRACK, LIMITS)
 PERIOD = 0.05
 
@@ -44,7 +46,9 @@ def robot():
     return load_robot_parameters(urdf_path("robot_ackermann.yaml"))
 
 
-UNEQUAL = [replace(drivetrain, radius_multipliers=UNLIKE) for drivetrain in (DIFFERENTIAL, CAR)]
+UNEQUAL = [
+    replace(drivetrain, radius_multipliers=UNEQUAL_WHEELS) for drivetrain in (DIFFERENTIAL, CAR)
+]
 
 
 @pytest.mark.parametrize("drivetrain", [DIFFERENTIAL, CAR, TRICYCLE, *UNEQUAL])

@@ -26,7 +26,7 @@ GYROSCOPE = isf.TriadSpecification(white_noise=(1e-4,) * 3, turn_on_bias_sigma=(
 SENSOR = isf.ImuSpecification(name="sensor", gyroscope=GYROSCOPE)
 
 
-class Walks(samplers.Drawing):
+class RandomWalkSampler(samplers.Drawing):
     """Sampler of random walks that records its calls."""
 
     chunk = 8
@@ -50,7 +50,7 @@ def equal(first, second):
 
 
 def test_finished_job_is_not_simulated_again(tmp_path):
-    first, again = Walks(), Walks()
+    first, again = RandomWalkSampler(), RandomWalkSampler()
     whole = monte_carlo(first, 30, tmp_path)
     finished_runs = []
     assert equal(monte_carlo(again, 30, tmp_path, on_runs=finished_runs.append), whole)
@@ -59,43 +59,45 @@ def test_finished_job_is_not_simulated_again(tmp_path):
 
 
 def test_interrupted_job_continues_from_its_chunks(tmp_path):
-    whole = monte_carlo(Walks(), 40)
+    whole = monte_carlo(RandomWalkSampler(), 40)
 
     def interrupt(_):
         if len(interrupted.drawn) == 3:
             raise KeyboardInterrupt
 
-    interrupted = Walks()
+    interrupted = RandomWalkSampler()
     with pytest.raises(KeyboardInterrupt):
         monte_carlo(interrupted, 40, tmp_path, on_runs=interrupt)
-    again = Walks()
+    again = RandomWalkSampler()
     assert equal(monte_carlo(again, 40, tmp_path), whole)
     assert again.drawn == [(24, 8), (32, 8)]
 
 
 def test_additional_runs_reuse_existing_chunks(tmp_path):
-    monte_carlo(Walks(), 12, tmp_path)
-    more = Walks()
-    assert equal(monte_carlo(more, 24, tmp_path), monte_carlo(Walks(), 24))
+    monte_carlo(RandomWalkSampler(), 12, tmp_path)
+    more = RandomWalkSampler()
+    assert equal(monte_carlo(more, 24, tmp_path), monte_carlo(RandomWalkSampler(), 24))
     # The last chunk was incomplete.
     assert more.drawn == [(8, 8), (16, 8)]
 
 
 def test_ensemble_keeps_error_curves_of_requested_number_of_runs():
-    ensemble = monte_carlo(Walks(), 30, keep=11)
-    np.testing.assert_array_equal(ensemble.curves, Walks().errors(0, 11).astype(np.float32))
+    ensemble = monte_carlo(RandomWalkSampler(), 30, keep=11)
+    np.testing.assert_array_equal(
+        ensemble.curves, RandomWalkSampler().errors(0, 11).astype(np.float32)
+    )
 
 
 @pytest.mark.parametrize("damage", ["flipped", "cut", "empty", "text"])
 def test_damaged_chunk_is_reported_and_simulated_again(tmp_path, damage):
-    whole = monte_carlo(Walks(), 24, tmp_path)
+    whole = monte_carlo(RandomWalkSampler(), 24, tmp_path)
     path = tmp_path / "chunks" / "runs_000000008.chunk"
     content = path.read_bytes()
     middle = len(content) // 2
     flipped = content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :]
     damaged = {"flipped": flipped, "cut": content[:-10], "empty": b"", "text": b"hello\n"}
     path.write_bytes(damaged[damage])
-    again, remarks = Walks(), []
+    again, remarks = RandomWalkSampler(), []
     assert equal(monte_carlo(again, 24, tmp_path, on_remark=remarks.append), whole)
     assert again.drawn == [(8, 8)]
     (remark,) = remarks
@@ -120,12 +122,14 @@ def forged(path, change):
     "change", [{"curves": np.array([{}], dtype=object)}, {"first_run": np.array([8, 8])}]
 )
 def test_chunk_with_valid_hash_and_unusable_arrays_is_simulated_again(tmp_path, change):
-    expected = monte_carlo(Walks(), 20, tmp_path)
+    expected = monte_carlo(RandomWalkSampler(), 20, tmp_path)
     path = tmp_path / "chunks" / "runs_000000008.chunk"
     remarks = []
     for content in (forged(path, lambda _: change), with_hash(b"no archive")):
         path.write_bytes(content)
-        assert equal(monte_carlo(Walks(), 20, tmp_path, on_remark=remarks.append), expected)
+        assert equal(
+            monte_carlo(RandomWalkSampler(), 20, tmp_path, on_remark=remarks.append), expected
+        )
     assert len(remarks) == 2 and all(
         "does not contain the arrays" in sentence for sentence in remarks
     )
@@ -147,50 +151,50 @@ def test_chunk_with_valid_hash_and_unusable_arrays_is_simulated_again(tmp_path, 
 def test_chunk_with_valid_hash_and_unexpected_arrays_is_rejected_with_file_name(
     tmp_path, name, change
 ):
-    monte_carlo(Walks(), 20, tmp_path)
+    monte_carlo(RandomWalkSampler(), 20, tmp_path)
     path = tmp_path / "chunks" / "runs_000000008.chunk"
     path.write_bytes(forged(path, lambda arrays: {name: change(arrays[name])}))
     with pytest.raises(ResultError, match=f"{path}: the arrays do not belong to an ensemble"):
-        monte_carlo(Walks(), 20, tmp_path)
+        monte_carlo(RandomWalkSampler(), 20, tmp_path)
 
 
 def test_folder_or_chunk_of_another_job_is_rejected(tmp_path):
-    monte_carlo(Walks(), 8, tmp_path)
+    monte_carlo(RandomWalkSampler(), 8, tmp_path)
     with pytest.raises(ResultError, match="differs in seed"):
-        monte_carlo(Walks(seed=2), 8, tmp_path)
+        monte_carlo(RandomWalkSampler(seed=2), 8, tmp_path)
     with pytest.raises(ResultError, match="differs in kept as curves"):
-        monte_carlo(Walks(), 8, tmp_path, keep=3)
+        monte_carlo(RandomWalkSampler(), 8, tmp_path, keep=3)
     # A different library version is rejected, too.
     job = json.loads((tmp_path / "job.json").read_text())
     job["versions"]["numpy"] = "1.0"
     (tmp_path / "job.json").write_text(json.dumps(job))
     with pytest.raises(ResultError, match="differs in versions"):
-        monte_carlo(Walks(), 8, tmp_path)
-    monte_carlo(Walks(), 8, tmp_path / "one")
-    monte_carlo(Walks(seed=2), 8, tmp_path / "other")
+        monte_carlo(RandomWalkSampler(), 8, tmp_path)
+    monte_carlo(RandomWalkSampler(), 8, tmp_path / "one")
+    monte_carlo(RandomWalkSampler(seed=2), 8, tmp_path / "other")
     name = "runs_000000000.chunk"
     path = tmp_path / "one" / "chunks" / name
     path.write_bytes((tmp_path / "other" / "chunks" / name).read_bytes())
     with pytest.raises(ResultError, match="of another ensemble"):
-        monte_carlo(Walks(), 8, tmp_path / "one")
+        monte_carlo(RandomWalkSampler(), 8, tmp_path / "one")
 
 
 def test_damaged_job_description_is_rejected(tmp_path):
-    monte_carlo(Walks(), 8, tmp_path)
+    monte_carlo(RandomWalkSampler(), 8, tmp_path)
     for text in ("", "[]", "{", 100_000 * "["):
         (tmp_path / "job.json").write_text(text)
         with pytest.raises(ResultError, match=r"job\.json"):
-            monte_carlo(Walks(), 8, tmp_path)
+            monte_carlo(RandomWalkSampler(), 8, tmp_path)
     (tmp_path / "job.json").unlink()
     with pytest.raises(ResultError, match="is missing"):
-        monte_carlo(Walks(), 8, tmp_path)
+        monte_carlo(RandomWalkSampler(), 8, tmp_path)
 
 
 def test_zero_runs_or_workers_are_rejected():
     with pytest.raises(EnsembleError, match="0 runs"):
-        monte_carlo(Walks(), 0)
+        monte_carlo(RandomWalkSampler(), 0)
     with pytest.raises(ConfigurationError, match="workers is 0"):
-        monte_carlo(Walks(), 5, computers=Computers(0))
+        monte_carlo(RandomWalkSampler(), 5, computers=Computers(0))
 
 
 def test_sensor_sampler_matches_simulate_imu():

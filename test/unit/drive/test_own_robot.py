@@ -13,7 +13,7 @@ from imu_simulation_framework.drive.mujoco import MujocoSimulator
 from imu_simulation_framework.drive.robots.files import robot_description
 from imu_simulation_framework.drive.turning import load_robot_parameters
 
-RADIUS, HALF_TRACK, BEHIND, IMU = 0.05, 0.11, 0.08, (0.07, -0.02, 0.12)
+RADIUS, HALF_TRACK, AXLE_OFFSET, IMU = 0.05, 0.11, 0.08, (0.07, -0.02, 0.12)
 
 INERTIA = '<inertia ixx="0.01" iyy="0.01" izz="0.01" ixy="0" ixz="0" iyz="0"/>'
 LINK = '<link name="{name}"><inertial><mass value="{mass}"/>' + INERTIA + "</inertial>{more}</link>"
@@ -55,11 +55,11 @@ def description(radii=(RADIUS, RADIUS), imu_rpy="0 0 0"):
               more='<limit upper="1" effort="1" velocity="1"/><mimic joint="fork_joint"/>'),
         joint("fork", "0.1 0 0", "continuous", axis="0 0 1"),
         joint("caster", f"0 0 {0.02 - height}", "continuous", "fork"),
-        joint("right", f"{-BEHIND} {-HALF_TRACK} 0.01", "continuous", axis="0 -1 0"),
-        joint("left", f"{-BEHIND} {HALF_TRACK} 0.01", "continuous", rpy=f"{-math.pi / 2} 0 0",
+        joint("right", f"{-AXLE_OFFSET} {-HALF_TRACK} 0.01", "continuous", axis="0 -1 0"),
+        joint("left", f"{-AXLE_OFFSET} {HALF_TRACK} 0.01", "continuous", rpy=f"{-math.pi / 2} 0 0",
               axis="0 0 1"),
         joint("base_footprint", f"0 0 {-height}"),
-        joint("imu_link", f"{IMU[0] - BEHIND} {IMU[1]} {IMU[2] - height}", rpy=imu_rpy),
+        joint("imu_link", f"{IMU[0] - AXLE_OFFSET} {IMU[1]} {IMU[2] - height}", rpy=imu_rpy),
         '<transmission name="t"><type>Simple</type></transmission><gazebo reference="base_link"/>',
     ]  # fmt: skip
     return f'<robot name="own">{"".join(parts)}</robot>'
@@ -197,7 +197,7 @@ def four_wheels():
     for side, y in (("left", HALF_TRACK), ("right", -HALF_TRACK)):
         shape = collision(f'sphere radius="{RADIUS}"')
         front = link(f"front_{side}", 0.2, shape)
-        front += joint(f"front_{side}", f"{BEHIND} {y} 0.01", "continuous")
+        front += joint(f"front_{side}", f"{AXLE_OFFSET} {y} 0.01", "continuous")
         text = text.replace("</robot>", f"{front}</robot>")
     return text
 
@@ -212,7 +212,7 @@ def test_skid_steered_robot_turns_with_estimated_track_width(robot):
     parameters = robot(four_wheels(), **SKID)
     assert parameters.wheel_joints == (*SKID["left_wheel"], *SKID["right_wheel"])
     # The estimate assumes a balance of friction moments; MuJoCo's wheels also bounce.
-    track = HALF_TRACK + BEHIND**2 / HALF_TRACK
+    track = HALF_TRACK + AXLE_OFFSET**2 / HALF_TRACK
     assert parameters.drivetrain.half_track == pytest.approx(track, rel=0.1)
     states = driven(parameters, 6.0, 10.0)
     _, yaw_rate = parameters.drivetrain.forward(6.0, 10.0)
@@ -305,7 +305,7 @@ def test_rviz_description_is_tree_with_root_base_footprint(robot):
 SELF_CALLING = """<robot name="r" xmlns:xacro="http://ros.org/wiki/xacro">
 <xacro:macro name="m"><xacro:m/></xacro:macro><xacro:m/></robot>"""
 
-BOMB = '<!DOCTYPE r [<!ENTITY a "aaaaaaaaaa">' + "".join(
+ENTITY_EXPANSION = '<!DOCTYPE r [<!ENTITY a "aaaaaaaaaa">' + "".join(
     f'<!ENTITY {new} "{f"&{old};" * 30}">' for old, new in zip("abcdefg", "bcdefgh")
 ) + "]><robot name='r'><link name='&h;'/></robot>"  # fmt: skip
 
@@ -334,7 +334,7 @@ BOMB = '<!DOCTYPE r [<!ENTITY a "aaaaaaaaaa">' + "".join(
         ({"text": description().replace('radius="0.02"', 'radius="0.06"')}, "tilted by 1[0-9] deg"),
         ({"text": "<robot/>"}, "root links"),
         ({"text": description().replace('child link="cover"', 'child link="x"')}, "child link 'x'"),
-        ({"text": BOMB}, "own.urdf: .*cannot be read"),
+        ({"text": ENTITY_EXPANSION}, "own.urdf: .*cannot be read"),
         ({"text": SELF_CALLING}, "own.urdf: .*cannot be expanded: .*recursion"),
         (
             {"text": "<robot xmlns:xacro='http://ros.org/wiki/xacro'><xacro:include/></robot>"},

@@ -124,15 +124,18 @@ def written(script, text):
     return path
 
 
-CANNOT = "ours.xml: JSBSim cannot .*"
-NO_SUCH = "<event><condition>no/such ge 1</condition></event>"
+UNUSABLE_SCRIPT = "ours.xml: JSBSim cannot .*"
+UNKNOWN_PROPERTY = "<event><condition>no/such ge 1</condition></event>"
 
 
 @pytest.mark.parametrize(
     "make, words",
     [
-        (lambda script, _: script(NO_SUCH), "ours.xml: .*JSBSim failed: .*no/such"),
-        (lambda script, _: written(script, "<runscript><use "), CANNOT + "line 1.*unclosed"),
+        (lambda script, _: script(UNKNOWN_PROPERTY), "ours.xml: .*JSBSim failed: .*no/such"),
+        (
+            lambda script, _: written(script, "<runscript><use "),
+            UNUSABLE_SCRIPT + "line 1.*unclosed",
+        ),
         (lambda script, _: script(aircraft="nope"), "ours.xml: JSBSim cannot run .*nope"),
         *(
             (lambda script, _, name=name: script(aircraft=name), "ours.xml: <use> .*in the folder")

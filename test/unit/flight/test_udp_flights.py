@@ -239,10 +239,10 @@ def test_other_sender_before_simulator_does_not_block_simulator(first):
 
 
 @pytest.mark.parametrize("place", [0, 3, 50])
-@pytest.mark.parametrize("astray", [150, 50_000, -500])
-def test_packet_with_implausible_time_is_ignored_and_reported(place, astray):
+@pytest.mark.parametrize("row_offset", [150, 50_000, -500])
+def test_packet_with_implausible_time_is_ignored_and_reported(place, row_offset):
     packets = list(map(row, range(100, 200)))
-    packets.insert(place, row(100 + astray))
+    packets.insert(place, row(100 + row_offset))
     flight = flight_of(HEADER, *packets)
     np.testing.assert_allclose(flight.states.time, np.arange(100, 200) * 0.02, atol=1e-9)
     (remark,) = flight.remarks

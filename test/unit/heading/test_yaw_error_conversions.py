@@ -19,7 +19,7 @@ from imu_simulation_framework.heading.model.parameters import (
 from imu_simulation_framework.heading.model.sources import KnownError, YawGaussMarkov, YawNoise
 
 TIME = np.arange(601.0)
-SAYABLE = YawErrorParameters(
+REPRESENTABLE = YawErrorParameters(
     rate_bias=2e-4,
     rate_bias_spread=1e-4,
     scale_factor=3e-3,
@@ -34,9 +34,9 @@ SAYABLE = YawErrorParameters(
 def test_specification_from_parameters_has_same_drift():
     # The robot is stationary at the start of the drive, so the filter starts without a tilt.
     motion = isf.read_drive("a", laps=1)
-    specification, omissions = specification_from_parameters(SAYABLE, "found", 100.0)
+    specification, omissions = specification_from_parameters(REPRESENTABLE, "found", 100.0)
     assert omissions == [] and specification.name == "found"
-    converted = isf.yaw_error_model(SAYABLE, motion)
+    converted = isf.yaw_error_model(REPRESENTABLE, motion)
     from_specification = isf.yaw_error_model(specification, motion)
     np.testing.assert_allclose(from_specification.mean(), converted.mean(), atol=1e-9)
     np.testing.assert_allclose(
@@ -104,7 +104,7 @@ def test_yaw_error_model_file_round_trips(tmp_path):
     path = tmp_path / "model.yaml"
     entries = {
         name: (value, 0.0, math.inf, terms.UNITS[name])
-        for name, value in vars(SAYABLE).items()
+        for name, value in vars(REPRESENTABLE).items()
         if name in terms.UNITS and value
     }
     path.write_text(yaw_error_model_text("mine", list("abcd"), entries, {"step": 1.0}))
@@ -112,10 +112,10 @@ def test_yaw_error_model_file_round_trips(tmp_path):
     defaults = YawErrorParameters()
     # Student's t distribution accounts for the estimation of the bias spread from four drives.
     student = t(3).ppf(0.975) / norm.ppf(0.975)
-    more = SAYABLE.rate_bias_spread * math.sqrt(student**2 - 1.0)
+    more = REPRESENTABLE.rate_bias_spread * math.sqrt(student**2 - 1.0)
     open_ = {"rate_bias_spread_uncertainty": more}
-    for name in vars(SAYABLE):
-        expected = open_.get(name) or getattr(SAYABLE, name) or getattr(defaults, name)
+    for name in vars(REPRESENTABLE):
+        expected = open_.get(name) or getattr(REPRESENTABLE, name) or getattr(defaults, name)
         assert getattr(again, name) == pytest.approx(expected, rel=1e-4), name
     assert is_yaw_error_model_file(path)
 

@@ -205,11 +205,11 @@ def test_imu_much_shorter_than_reference_has_no_finding(seconds):
     assert names(check(reference, part(imu, elapsed(imu) < seconds))) == []
 
 
-@pytest.mark.parametrize("which", [0, 1])
-def test_gap_is_not_reported_as_fault(which):
+@pytest.mark.parametrize("index", [0, 1])
+def test_gap_is_not_reported_as_fault(index):
     samples = list(made_drive())
-    times = elapsed(samples[which])
-    samples[which] = part(samples[which], (times < 30.0) | (times > 50.0))
+    times = elapsed(samples[index])
+    samples[index] = part(samples[index], (times < 30.0) | (times > 50.0))
     assert names(check(*samples)) == []
 
 

@@ -12,7 +12,7 @@ from imu_simulation_framework.sensors.errors_in_motion import (
 AT_REST = isf.ImuSpecification(name="mine", gyroscope=isf.TriadSpecification(white_noise=1e-3))
 
 
-OF_MOTION = {
+MOTION_ERRORS = {
     "scale factor": {"scale_factor_and_misalignment": ((0, 0, 0), (0, 0, 0), (0, 0, 1e-3))},
     "misalignment": {"scale_factor_and_misalignment": ((0, 0, 0), (0, 0, 0), (1e-3, 0, 0))},
     "g-sensitivity": {"g_sensitivity": ((0, 0, 1e-5), (0, 0, 0), (0, 0, 0))},
@@ -20,11 +20,11 @@ OF_MOTION = {
 }
 
 
-@pytest.mark.parametrize("stated", sorted(OF_MOTION))
+@pytest.mark.parametrize("stated", sorted(MOTION_ERRORS))
 def test_remark_lists_each_motion_error_missing_from_specification(stated):
-    triad = isf.TriadSpecification(white_noise=1e-3, **OF_MOTION[stated])
+    triad = isf.TriadSpecification(white_noise=1e-3, **MOTION_ERRORS[stated])
     sentence = remark_on_motion_errors(isf.ImuSpecification(name="mine", gyroscope=triad))
-    assert all((name in sentence) == (name != stated) for name in OF_MOTION)
+    assert all((name in sentence) == (name != stated) for name in MOTION_ERRORS)
 
 
 def test_missing_earth_rate_and_constant_bias_are_reported():

@@ -81,13 +81,15 @@ def test_catalogue_values_match_manual_conversion():
 
 
 # Conversion from axes forward, right, down to axes forward, left, up.
-TO_OURS = np.diag([1.0, -1.0, -1.0])
+TO_PACKAGE_AXES = np.diag([1.0, -1.0, -1.0])
 
 
 def test_agisim_biases_and_noise_match_paper_in_package_axes():
     imu = isf.read_imu_specification("agisim")
-    assert imu.accelerometer.turn_on_bias == pytest.approx(TO_OURS @ [0.009, -0.013, 0.008])
-    assert imu.gyroscope.turn_on_bias == pytest.approx(TO_OURS @ [-1.75e-4, 2.52e-4, 1.55e-4])
+    assert imu.accelerometer.turn_on_bias == pytest.approx(TO_PACKAGE_AXES @ [0.009, -0.013, 0.008])
+    assert imu.gyroscope.turn_on_bias == pytest.approx(
+        TO_PACKAGE_AXES @ [-1.75e-4, 2.52e-4, 1.55e-4]
+    )
     assert imu.accelerometer.white_noise == (7.845e-4,) * 3
     assert imu.gyroscope.white_noise == (2.327e-6,) * 3
     for triad in (imu.gyroscope, imu.accelerometer):
@@ -116,7 +118,7 @@ def test_agisim_sensor_errors_are_sampled_within_specified_spread():
     extents = (3e-3 * np.triu(np.ones((3, 3))), 5e-3 * np.ones((3, 3)), 1e-5 * np.ones((3, 3)))
     drawn = [_matrices(draw_unit(imu, AGISIM_SPREAD, seed=3, run=run)) for run in range(400)]
     for values, extent in zip(zip(*drawn), extents):
-        reference = TO_OURS @ np.array(values) @ TO_OURS
+        reference = TO_PACKAGE_AXES @ np.array(values) @ TO_PACKAGE_AXES
         assert np.all(reference >= 0.0) and np.all(reference <= extent)
         # The mean of 400 uniformly distributed values must be within five standard errors.
         standard_error = extent / np.sqrt(12.0 * 400.0)

@@ -20,7 +20,7 @@ TRIAD = {
     "gauss_markov_time": 2.0,
     "turn_on_bias_sigma": 0.01,
 }
-MOVED = {
+MOVING_TRIAD = {
     **TRIAD,
     "bandwidth": 8.0,
     "nonlinearity": 1e-3,
@@ -52,8 +52,8 @@ LATE = {"rate": 20.0, "start_offset": 0.13}
 PLAIN = {"gyroscope": TRIAD, "accelerometer": TRIAD, "temperature": WARMING}
 MAGNETIC = {"gyroscope": TRIAD, "magnetometer": MAGNETOMETER, "temperature": WARMING}
 IN_MOTION = {
-    "gyroscope": {**MOVED, "g_sensitivity": np.full((3, 3), 0.01)},
-    "accelerometer": MOVED,
+    "gyroscope": {**MOVING_TRIAD, "g_sensitivity": np.full((3, 3), 0.01)},
+    "accelerometer": MOVING_TRIAD,
     "magnetometer": {**TRIAD, "bandwidth": 5.0},
     "temperature": {"power": [[0.0, 1.0], [1.0, 3.0]], "thermal_resistance": 9.0},
     "supply": {"table": [[0.0, 3.3], [2.0, 3.0]]},

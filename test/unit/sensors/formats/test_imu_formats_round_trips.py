@@ -43,7 +43,7 @@ STATED = {
 
 
 # Format -> a specification that the format represents completely.
-SAYABLE = {
+REPRESENTABLE = {
     "kalibr": isf.ImuSpecification(
         gyroscope=isf.TriadSpecification(white_noise=1.7e-4, random_walk=2.3e-6),
         accelerometer=isf.TriadSpecification(white_noise=2.1e-3, random_walk=3.7e-5),
@@ -127,7 +127,7 @@ def assert_same(actual, expected, path=""):
 
 @pytest.mark.parametrize("name", WRITTEN)
 def test_representable_specification_round_trips_without_remarks(name, convert):
-    specification = SAYABLE[name]
+    specification = REPRESENTABLE[name]
     reading, writing = convert(specification, name)
     assert_same(reading.specification, specification, name)
     assert name != "specification" or reading.specification == specification
@@ -139,13 +139,13 @@ def test_representable_specification_round_trips_without_remarks(name, convert):
 
 @pytest.mark.parametrize("name", sorted(set(WRITTEN) - {"rotors"}))
 def test_noise_density_is_unchanged_at_another_rate(name, convert):
-    reading, _ = convert(SAYABLE[name], name, rate=400.0)
+    reading, _ = convert(REPRESENTABLE[name], name, rate=400.0)
     assert reading.specification.output.rate == 400.0
     for triad in ("gyroscope", "accelerometer"):
         for field in ("white_noise", "gauss_markov_sigma"):
             result, expected = (
                 getattr(getattr(each, triad), field)
-                for each in (reading.specification, SAYABLE[name])
+                for each in (reading.specification, REPRESENTABLE[name])
             )
             np.testing.assert_allclose(result, expected, rtol=1e-12)
 
@@ -172,7 +172,7 @@ OUTPUTS = {
     "filter": "vqf",
 }
 # Parameters without which another parameter has no effect.
-COMPANIONS = {
+REQUIRED_PARAMETERS = {
     "bias_instability_band": {"bias_instability": 1e-5},
     "gauss_markov_time": {"gauss_markov_sigma": 1e-4},
 }
@@ -184,9 +184,9 @@ COMPANIONS = {
 def test_each_parameter_round_trips_or_is_listed_in_remarks(name, parameter, triad, convert):
     if (parameter, triad) == ("g_sensitivity", "accelerometer"):
         parameter = "white_noise"
-    base = SAYABLE["kalibr"] if name == "kalibr" else isf.ImuSpecification()
+    base = REPRESENTABLE["kalibr"] if name == "kalibr" else isf.ImuSpecification()
     values = {parameter: PARAMETERS.get(parameter, (1e-4, 2e-4, 3e-4))}
-    values.update(COMPANIONS.get(parameter, {}))
+    values.update(REQUIRED_PARAMETERS.get(parameter, {}))
     specification = replace(base, **{triad: replace(getattr(base, triad), **values)})
     reading, writing = convert(specification, name)
     desired = np.array(getattr(getattr(specification, triad), parameter))
@@ -205,7 +205,7 @@ def test_each_parameter_round_trips_or_is_listed_in_remarks(name, parameter, tri
 @pytest.mark.parametrize("key", OUTPUTS)
 @pytest.mark.parametrize("name", sorted(set(WRITTEN) - {"specification"}))
 def test_output_settings_round_trip_or_are_listed_in_remarks(name, key, convert):
-    base = SAYABLE["kalibr"]
+    base = REPRESENTABLE["kalibr"]
     specification = replace(base, output=replace(base.output, **{key: OUTPUTS[key]}))
     reading, writing = convert(specification, name)
     is_equal = getattr(reading.specification.output, key) == OUTPUTS[key]
@@ -215,7 +215,7 @@ def test_output_settings_round_trip_or_are_listed_in_remarks(name, key, convert)
 
 def test_parameters_that_differ_between_axes_are_written_as_rms_with_remark():
     triad = isf.TriadSpecification(white_noise=(3e-4, 0.0, 4e-4), random_walk=1e-6)
-    specification = replace(SAYABLE["kalibr"], gyroscope=triad)
+    specification = replace(REPRESENTABLE["kalibr"], gyroscope=triad)
     writing = isf.write_imu_parameters(specification, "kalibr")
     mean = float(np.sqrt((9e-8 + 16e-8) / 3.0))
     assert f"gyroscope_noise_density: {mean!r}\n" in writing.text
@@ -242,7 +242,7 @@ def test_random_walk_requires_correlation_time_in_gazebo(convert):
 
 @pytest.mark.parametrize("name, tag", [("hector", "topicName"), ("rotors", "imuTopic")])
 def test_topic_with_substitution_argument_is_ignored_with_remark(name, tag, read):
-    values = replace(SAYABLE[name], output=replace(TRUTH, topic="/a"))
+    values = replace(REPRESENTABLE[name], output=replace(TRUTH, topic="/a"))
     text = isf.write_imu_parameters(values, name).text
     reading = read(name, text.replace(">/a<", ">$(arg ns)/imu<"), RATE)
     assert reading.specification.output.topic == ""
@@ -250,7 +250,7 @@ def test_topic_with_substitution_argument_is_ignored_with_remark(name, tag, read
 
 
 def test_kalibr_file_contains_driving_noise_densities_and_equivalent_random_walks(convert):
-    reading, writing = convert(SAYABLE["rotors"], "kalibr")
+    reading, writing = convert(REPRESENTABLE["rotors"], "kalibr")
     expected = 7e-4 * np.sqrt(2.0 / 333.0)
     np.testing.assert_allclose(reading.specification.gyroscope.random_walk, expected, rtol=1e-12)
     assert any("gauss_markov_sigma" in text for text in writing.remarks)
