@@ -16,6 +16,7 @@ intervals.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -367,8 +368,6 @@ def equivalent_degrees_of_freedom(lengths, factors, contributions) -> np.ndarray
     ndarray, shape (taus,)
         Degrees of freedom at each averaging time [1].
     """
-    from allantools.ci import edf_greenhall
-
     names = [name for name in _POWER_LAWS if name in contributions]
     strongest = np.argmax([contributions[name] for name in names], axis=0)
     freedom = np.zeros(len(factors))
@@ -377,8 +376,16 @@ def equivalent_degrees_of_freedom(lengths, factors, contributions) -> np.ndarray
             if 3 * factor > length:
                 continue
             law = _POWER_LAWS[names[strongest[index]]]
-            freedom[index] += edf_greenhall(law, 2, int(factor), length + 1, overlapping=True)
+            freedom[index] += _degrees_of_freedom(law, int(factor), length)
     return np.maximum(freedom, 1.0)
+
+
+# The result is cached, since the axes of an IMU have parts of the same lengths.
+@lru_cache(maxsize=2048)
+def _degrees_of_freedom(law, factor, length):
+    from allantools.ci import edf_greenhall
+
+    return edf_greenhall(law, 2, factor, length + 1, overlapping=True)
 
 
 @dataclass(frozen=True)
