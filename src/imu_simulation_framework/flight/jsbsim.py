@@ -448,11 +448,12 @@ class _Simulation:
     def _check(self):
         time = self._step / self._rate
         ran, self._ran = self._ran, [engine() != 0.0 for engine in self._engines]
-        for number, (ran_before, now) in enumerate(zip(ran, self._ran), start=1):
-            if now != ran_before:
-                self.events.append((time, f"engine {number} {'runs' if now else 'stops'}"))
-            if ran_before and not now:
-                self.remarks.append(f"engine {number} stops at {time:.2f} s")
+        if self._ran != ran:
+            for number, (ran_before, now) in enumerate(zip(ran, self._ran), start=1):
+                if now != ran_before:
+                    self.events.append((time, f"engine {number} {'runs' if now else 'stops'}"))
+                if ran_before and not now:
+                    self.remarks.append(f"engine {number} stops at {time:.2f} s")
         crash = "" if self.ended else self._crash()
         if crash:
             self._end(f"the aircraft crashed: {crash}")
@@ -465,7 +466,9 @@ class _Simulation:
             return "its state is not finite"
         if height < -_MAX_DEPTH:
             return f"its centre of gravity is {-height:.1f} m below the ground"
-        if speed > SCRAPING and any(part() != 0.0 for part in self._parts):
+        # A list is faster than a generator, since all values are usually zero.
+        contacts = [part() for part in self._parts] if speed > SCRAPING else []
+        if any(contacts):
             return f"a part other than a wheel touches the ground at {speed:.0f} m/s"
         return ""
 
