@@ -468,7 +468,7 @@ class MotionModel:
             raise ValueError("the measurements do not determine a motion")
         x, v = x + first + slope * (self.times - times[0]), v + slope
         parts = zip(x, v, residuals, white, squares, deviance.tolist())
-        return [SmoothMotion(*part, posterior) for part in parts]
+        return [SmoothMotion(*part, posterior=posterior) for part in parts]
 
     def _add_positions(self, band, rows, weights):
         """Add the information from positions with weights (n,) to a precision matrix, in place."""

@@ -28,7 +28,7 @@ import io
 import itertools
 import re
 from dataclasses import dataclass, field, replace
-from typing import Callable, Iterable, Iterator, NamedTuple
+from typing import Callable, Hashable, Iterable, Iterator, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -177,8 +177,8 @@ def parse_table(
     """
     blocks = [text] if isinstance(text, str) else text()
     lines = GrowingArray()
-    columns: dict[str, GrowingArray] = collections.defaultdict(GrowingArray)
-    kinds: dict[str, set[str]] = collections.defaultdict(set)
+    columns: dict[Hashable, GrowingArray] = collections.defaultdict(GrowingArray)
+    kinds: dict[Hashable, set[str]] = collections.defaultdict(set)
     for table in table_blocks(path, blocks, names, rows_at_once):
         lines.extend(table.lines)
         for name, cells in table.cells.items():

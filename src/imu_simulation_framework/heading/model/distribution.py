@@ -134,10 +134,27 @@ class ErrorDistribution(ABC):
         return estimate
 
     @abstractmethod
-    def draw_stays(
+    def draw_survival(
         self, limit: float, runs: int, seed: int | RunNormals, first_run: int
     ) -> np.ndarray:
-        """Return each simulated run's probability (runs, n) of having stayed within the limit."""
+        """Draw each run's probability of having stayed within the limit.
+
+        Parameters
+        ----------
+        limit : float
+            Limit of the error to either side [rad or m].
+        runs : int
+            Number of runs.
+        seed : int or RunNormals
+            Seed, or the random numbers of the runs.
+        first_run : int
+            Index of the first run.
+
+        Returns
+        -------
+        numpy.ndarray
+            Probability from the start until each time, shape (runs, n).
+        """
 
     @property
     def is_random(self) -> bool:
@@ -329,10 +346,27 @@ class Survivor(Protocol):
     @property
     def is_random(self) -> bool: ...
 
-    def draw_stays(
+    def draw_survival(
         self, limit: float, runs: int, seed: int | RunNormals, first_run: int
     ) -> np.ndarray:
-        """Return each simulated run's probability (runs, n) of having stayed within the limit."""
+        """Draw each run's probability of having stayed within the limit.
+
+        Parameters
+        ----------
+        limit : float
+            Limit of the error to either side [rad or m].
+        runs : int
+            Number of runs.
+        seed : int or RunNormals
+            Seed, or the random numbers of the runs.
+        first_run : int
+            Index of the first run.
+
+        Returns
+        -------
+        numpy.ndarray
+            Probability from the start until each time, shape (runs, n).
+        """
 
 
 def estimate_survivals(
@@ -371,7 +405,7 @@ def estimate_survivals(
         for model, model_runs, (total, squares) in zip(models, runs_of, sums):
             count = min(_RUNS_AT_ONCE, model_runs - first)
             if count > 0:
-                probability_within = model.draw_stays(limit, count, normals, first)
+                probability_within = model.draw_survival(limit, count, normals, first)
                 total += np.sum(probability_within, axis=0)
                 squares += np.sum(probability_within**2, axis=0)
                 on_runs(count)

@@ -363,7 +363,7 @@ class FusedYawError(ErrorDistribution):
             [m.realisations(runs, seed, first_run) @ share.T for m, share in self._shares()], axis=0
         )
 
-    def draw_stays(
+    def draw_survival(
         self, limit: float, runs: int, seed: int | RunNormals, first_run: int
     ) -> np.ndarray:
         inside = np.abs(self.realisations(runs, seed, first_run)) <= limit

@@ -93,12 +93,34 @@ class HeadingSource:
     imu: YawErrorModel | None
     gains: np.ndarray | None = None
 
-    def from_imu(self, errors: np.ndarray) -> np.ndarray:
-        """Return the yaw errors (n, m) of the heading due to yaw errors of the IMU."""
+    def propagate_imu_errors(self, errors: np.ndarray) -> np.ndarray:
+        """Compute the yaw errors of the heading due to yaw errors of the IMU.
+
+        Parameters
+        ----------
+        errors : numpy.ndarray
+            Yaw errors of the IMU, shape (n, m) [rad].
+
+        Returns
+        -------
+        numpy.ndarray
+            Yaw errors of the heading, shape (n, m) [rad].
+        """
         return errors if self.gains is None else errors - self.gains @ errors
 
-    def from_odometer(self, errors: np.ndarray) -> np.ndarray:
-        """Return the yaw errors (n, m) of the heading due to yaw errors of the odometer."""
+    def propagate_odometer_errors(self, errors: np.ndarray) -> np.ndarray:
+        """Compute the yaw errors of the heading due to yaw errors of the odometer.
+
+        Parameters
+        ----------
+        errors : numpy.ndarray
+            Yaw errors of the odometer, shape (n, m) [rad].
+
+        Returns
+        -------
+        numpy.ndarray
+            Yaw errors of the heading, shape (n, m) [rad].
+        """
         if self.imu is None:
             return errors
         return np.zeros_like(errors) if self.gains is None else self.gains @ errors
@@ -378,17 +400,17 @@ class PositionErrorModel:
         yaw, distance = np.zeros((2, count, runs))
         if self._imu is not None:
             errors = self._imu.realisations(runs, normals.shared, first_run).T
-            yaw += self.heading.from_imu(errors)
+            yaw += self.heading.propagate_imu_errors(errors)
         for name, constants in _grouped(self._random_constants).items():
             numbers = normals.draw(f"{name}, constant", len(constants))
             for constant, number in zip(constants, numbers):
                 scaled = constant.sigma * number
-                yaw += self.heading.from_odometer(constant.yaw[:, np.newaxis] * scaled)
+                yaw += self.heading.propagate_odometer_errors(constant.yaw[:, np.newaxis] * scaled)
                 distance += constant.distance[:, np.newaxis] * scaled
         for wheel, slip in enumerate(self.odometer.slips):
             steps = np.sqrt(np.diff(slip.variance, prepend=0.0))[:, np.newaxis]
             slipped = np.cumsum(steps * normals.draw(f"{SLIP}, wheel {wheel}", count), axis=0)
-            yaw += self.heading.from_odometer(slip.yaw_factor * slipped)
+            yaw += self.heading.propagate_odometer_errors(slip.yaw_factor * slipped)
             distance += slip.distance_factor * slipped
         if self.start.heading > 0.0:
             yaw += self.start.heading * normals.draw(START_HEADING, 1)
@@ -468,7 +490,9 @@ class PositionErrorModel:
     @cached_property
     def _known_odometer_yaw(self) -> np.ndarray:
         known = (each for each in self.odometer.constants if each.sigma is None)
-        curves = [self.heading.from_odometer(each.yaw[:, np.newaxis])[:, 0] for each in known]
+        curves = [
+            self.heading.propagate_odometer_errors(each.yaw[:, np.newaxis])[:, 0] for each in known
+        ]
         return sum(curves, np.zeros(len(self.time)))
 
     @cached_property
@@ -483,7 +507,7 @@ class PositionErrorModel:
         sources = [] if self._imu is None else self._imu.sources
         for source in sources:
             if isinstance(source, KnownError):
-                yaw = self.heading.from_imu(source.curve[:, np.newaxis])
+                yaw = self.heading.propagate_imu_errors(source.curve[:, np.newaxis])
                 curve = self.track.integrate_yaw(yaw)[:, 0]
                 curves[source.name] = curves.get(source.name, 0.0) + curve
         for constant in self.odometer.constants:
@@ -499,7 +523,7 @@ class PositionErrorModel:
 
     def _odometer_curves(self, yaw: np.ndarray, distance: np.ndarray) -> np.ndarray:
         """Return position errors (2n, m) due to an odometer's yaw and distance errors (n, m)."""
-        heading = self.track.integrate_yaw(self.heading.from_odometer(yaw))
+        heading = self.track.integrate_yaw(self.heading.propagate_odometer_errors(yaw))
         return heading + self.track.integrate_distance(distance)
 
     @cached_property
@@ -509,6 +533,7 @@ class PositionErrorModel:
         empty = np.zeros(len(self.time) - 1)
         imu = self.heading.imu
         for name in () if imu is None else imu.names:
+            assert imu is not None
             source = imu.only(name)
             period = step if imu.sensor_period is None else imu.sensor_period
             noise = float(np.sum(source.state_space.yaw_noise))
@@ -547,7 +572,9 @@ class PositionErrorModel:
             yield _Part(name, self._spread(name), self.track.step_covariance(variance))
         if self.heading.gains is not None:
             # The estimator also uses the white noise of both sensors' yaw.
-            noise = self.heading.imu.state_space.yaw_noise.sum() + self.odometer.yaw_noise**2
+            imu = self.heading.imu
+            assert imu is not None  # a fusion requires both sensors
+            noise = imu.state_space.yaw_noise.sum() + self.odometer.yaw_noise**2
             curves = math.sqrt(noise) * self.track.integrate_yaw(self.heading.gains)
             if np.any(curves):
                 yield _Part(ENCODER, 0.0, curves @ curves.T)
@@ -564,8 +591,8 @@ class PositionErrorModel:
                 if some:
                     spread = self._spread(name) if some is processes else 0.0
                     covariance = replace(imu, sources=some).covariance()
-                    half = self.track.integrate_yaw(self.heading.from_imu(covariance))
-                    whole = self.track.integrate_yaw(self.heading.from_imu(half.T))
+                    half = self.track.integrate_yaw(self.heading.propagate_imu_errors(covariance))
+                    whole = self.track.integrate_yaw(self.heading.propagate_imu_errors(half.T))
                     yield _Part(name, spread, whole)
 
     def _spread(self, name: str) -> float:
@@ -610,7 +637,7 @@ class PositionErrorModel:
         by_source: dict[str, np.ndarray] = {}
         varying = []
         for name, spread, block, crossed in parts:
-            if gains is not None:
+            if gains is not None and crossed is not None:
                 block = self._block_after_fixes(block, crossed, gains)
             by_source[name] = by_source.get(name, 0.0) + block
             if spread > 0.0:
@@ -691,7 +718,7 @@ class PositionComponent(ErrorDistribution):
         varying = self.model.varying_covariances()
         return [(self._projected(covariance), spread) for covariance, spread in varying]
 
-    def draw_stays(
+    def draw_survival(
         self, limit: float, runs: int, seed: int | RunNormals, first_run: int
     ) -> np.ndarray:
         errors = np.sum(self.axes * self.model.realisations(runs, seed, first_run), axis=2)
@@ -706,7 +733,7 @@ class _Distance:
     def __init__(self, model: PositionErrorModel) -> None:
         self.model, self.time = model, model.time
 
-    def draw_stays(
+    def draw_survival(
         self, limit: float, runs: int, seed: int | RunNormals, first_run: int
     ) -> np.ndarray:
         errors = self.model.realisations(runs, seed, first_run)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -115,7 +116,7 @@ def position_error_model(
     """
     reckoning = DeadReckoning() if reckoning is None else reckoning
     odometer = reckoning.odometer
-    options = {"period": period, "sample": sample, "operation": operation}
+    options: dict[str, Any] = {"period": period, "sample": sample, "operation": operation}
     wheels: YawErrorModel | None = None
     if odometer is not None:
         wheels = yaw_error_model(odometer, motion, period, sample=sample)
