@@ -467,8 +467,10 @@ class MotionModel:
         if not np.isfinite(deviance).all():
             raise ValueError("the measurements do not determine a motion")
         x, v = x + first + slope * (self.times - times[0]), v + slope
-        parts = zip(x, v, residuals, white, squares, deviance.tolist())
-        return [SmoothMotion(*part, posterior=posterior) for part in parts]
+        return [
+            SmoothMotion(x[k], v[k], residuals[k], white[k], squares[k], total, posterior)
+            for k, total in enumerate(deviance.tolist())
+        ]
 
     def _add_positions(self, band, rows, weights):
         """Add the information from positions with weights (n,) to a precision matrix, in place."""
