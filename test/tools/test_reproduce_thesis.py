@@ -47,15 +47,16 @@ def test_thesis_experiments_use_different_seeds_and_slow_drift_preset():
 
 def test_figure_of_one_lap_shows_drift_and_filtered_noise():
     table, output = make_figures("--figures", "4.5")
-    (row,) = table.itertuples()
-    assert (row.figure, row.file) == ("4.5", "figure_4_05.png")
+    (row,) = table.to_dict("records")
+    results = row["this package"]
+    assert (row["figure"], row["file"]) == ("4.5", "figure_4_05.png")
     assert Path("thesis/figure_4_05.png").read_bytes().startswith(PNG)
-    recorded, simulated = map(float, re.findall(r"([\d.]+) deg \(", row.here))
+    recorded, simulated = map(float, re.findall(r"([\d.]+) deg \(", results))
     # A median over 101 samples reduces the white noise of 2 * 0.00105 rad by a factor of 12.
     assert recorded > 1.0 and simulated < 6.0 * np.degrees(0.0021) / 8.0
     assert "60 s of drives" in output
     page = html.unescape(Path("thesis/thesis.html").read_text(encoding="utf-8"))
-    for part in (row.thesis, row.here, "Figure 4.5"):
+    for part in (row["thesis"], results, "Figure 4.5"):
         assert part in page
 
 
