@@ -187,7 +187,7 @@ class HeadingAnswer(NamedTuple):
         sentence = (
             f"{name}: stays within {limit_text} for all {seconds(self.first_passage.time[-1])} in "
             f"{holds} % of drives; at the end {self._percentile_words()}{self._largest_words()}; "
-            f"{self._passage_words(limit_text)}"
+            f"{passage_words(self.first_passage, limit_text)}"
         )
         if self.percentile_95 > 0.0 and len(self.causes):
             sentence += f"; the largest source is {self.causes.index[0]}"
@@ -209,19 +209,6 @@ class HeadingAnswer(NamedTuple):
             return ""
         size = angle(largest.percentile_95)
         return f", but {size} in 95 % at {seconds(largest.time)}, the time of the largest error"
-
-    def _passage_words(self, limit: str) -> str:
-        early, median = self.first_passage.time_at(EARLY_SHARE), self.first_passage.time_at(0.5)
-        if math.isinf(early):
-            return f"{limit} is exceeded in fewer than {100.0 * EARLY_SHARE:g} %"
-        sentence = (
-            f"{limit} is exceeded in {100.0 * EARLY_SHARE:g} % of them within {seconds(early)}"
-        )
-        return (
-            sentence
-            if math.isinf(median)
-            else f"{sentence}, in half of them within {seconds(median)}"
-        )
 
     def _improvement_words(self) -> str:
         """Describe the best calibration or change in operation, and the best replacement sensor."""
@@ -286,6 +273,28 @@ def _basis(origin: str) -> str:
     if origin.endswith(CLASS_SUFFIX):
         return "measured on this part and weighted with similar ones"
     return "measured on this part"
+
+
+def passage_words(passage: FirstPassage, limit: str) -> str:
+    """Describe when a limit is exceeded.
+
+    Parameters
+    ----------
+    passage : FirstPassage
+        Distribution of the first-passage time.
+    limit : str
+        Limit with its unit.
+
+    Returns
+    -------
+    str
+        Times by which 5 % and half of the drives have exceeded the limit.
+    """
+    early, median = passage.time_at(EARLY_SHARE), passage.time_at(0.5)
+    if math.isinf(early):
+        return f"{limit} is exceeded in fewer than {100.0 * EARLY_SHARE:g} %"
+    words = f"{limit} is exceeded in {100.0 * EARLY_SHARE:g} % of them within {seconds(early)}"
+    return words if math.isinf(median) else f"{words}, in half of them within {seconds(median)}"
 
 
 def seconds(time: float) -> str:

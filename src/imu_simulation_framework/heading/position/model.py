@@ -28,7 +28,7 @@ import pandas as pd
 from scipy.linalg import cholesky, solve_triangular
 
 from ...core.errors import ConfigurationError
-from ..model.distribution import ErrorDistribution, estimate_survivals, sensor_mixture
+from ..model.distribution import ErrorDistribution, Survivor, estimate_survivals, sensor_mixture
 from ..model.model import Likelihood, YawErrorModel
 from ..model.odometer import ENCODER, SLIP, OdometerConstant, WheelSlip
 from ..model.sources import PROCESSES, KnownError, YawNoise
@@ -375,8 +375,13 @@ class PositionErrorModel:
         half_width : numpy.ndarray
             Half width of the 95 % confidence interval of the probability, shape (n,).
         """
-        (estimate,) = estimate_survivals([_Distance(self)], limit, runs, seed, on_runs)
+        (estimate,) = estimate_survivals([self.survivor], limit, runs, seed, on_runs)
         return estimate
+
+    @property
+    def survivor(self) -> Survivor:
+        """First passage of the distance between estimated and true position."""
+        return _Distance(self)
 
     def realisations(self, runs: int, seed: int | RunNormals = 1, first_run: int = 0) -> np.ndarray:
         """Simulate realisations of the position error.
