@@ -18,6 +18,7 @@ from ..core.errors import FrameworkError, RecordingError, ResultError, prefix_er
 from ..core.sentences import join_names, quote
 from ..core.tables import ACCEL, EULER, GROUND_TRUTH, GYRO
 from ..drive.configuration import load_configuration
+from ..drive.configured_paths import robot_file
 from ..drive.experiment.environment import UNDISTURBED
 from ..drive.named_paths import is_result, split_name
 from ..drive.results.files import find_result, load_table
@@ -114,7 +115,7 @@ def _compute_ideal_signals(folder, table) -> ImuTable:
         return ImuTable(table, [remark])
     try:
         configuration = load_configuration(folder.path("config.ini"))
-        robot = load_robot_parameters(configuration.robot.parameters or None)
+        robot = load_robot_parameters(robot_file(configuration))
     except FrameworkError as error:
         remark = f"{error}; the mounting of the IMU is unknown, so forces are not compared"
         return ImuTable(table, [remark])

@@ -6,8 +6,13 @@ import recording_writers as writers
 from drive_recordings import yaw_at
 
 import imu_simulation_framework as isf
-from imu_simulation_framework.core.errors import RecordingError, TrajectoryError
+from imu_simulation_framework.core.errors import (
+    ConfigurationError,
+    RecordingError,
+    TrajectoryError,
+)
 from imu_simulation_framework.core.files import default_configuration_path
+from imu_simulation_framework.drive.experiment.robot import experiment_robot
 from imu_simulation_framework.drive.prepared_drive import prepare_drive
 from imu_simulation_framework.drive.recorded_drive.imu import coverage_remark, prepare_recorded_imu
 from imu_simulation_framework.drive.recorded_drive.sources import drive_name
@@ -243,3 +248,11 @@ def test_missing_recording_is_reported_with_configuration_file_that_contains_it(
     overrides = {"recording": {"path": str(tmp_path / "other.bag")}}
     with pytest.raises(RecordingError, match=rf"^{tmp_path}/other\.bag: no such file"):
         prepare_drive(isf.load_configuration(file, overrides))
+
+
+def test_missing_robot_file_is_reported_with_configuration_file_that_contains_it(tmp_path):
+    file = tmp_path / "mine.ini"
+    file.write_text("[robot]\nparameters = absent.yaml\n")
+    location = rf"mine\.ini: \[robot\] parameters: {tmp_path}/absent\.yaml: no such file"
+    with pytest.raises(ConfigurationError, match=location):
+        experiment_robot(isf.load_configuration(file))

@@ -24,6 +24,7 @@ from ...sensors.noise.streams import run_seed
 from ...sensors.operation import Operation
 from ...sensors.simulation import ImuErrors
 from ..configuration import Configuration
+from ..configured_paths import robot_file
 from ..experiment.environment import make_magnetic_environment
 from ..experiment.imu import make_experiment_imu
 from ..prepared_drive import PreparedDrive, prepare_drive
@@ -284,7 +285,7 @@ class ExperimentDrawing(Drawing):
             "drive": digest(self._drive.trajectory.index, self._drive.trajectory),
             "imu": described(make_experiment_imu(configuration).parameters),
             "imu rate": configuration.imu.rate,
-            "robot": described(load_robot_parameters(configuration.robot.parameters or None)),
+            "robot": described(load_robot_parameters(robot_file(configuration))),
             "control": described(configuration.control),
             "simulation": described(configuration.simulation),
             "terrain": described(dataclasses.replace(configuration.terrain, seed=0)),

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from ...core.files import DEFAULT_ROBOT
 from ..configuration import Configuration
+from ..configured_paths import robot_file
 from ..robots.parameters import RobotParameters
 from ..tracking.controllers import Follower, Reference, make_controller
 from ..turning import load_robot_parameters
@@ -26,11 +27,9 @@ def experiment_robot(configuration: Configuration) -> RobotParameters:
     Raises
     ------
     ConfigurationError
-        The robot file is invalid.
+        The robot file is missing or invalid.
     """
-    return load_robot_parameters(
-        configuration.robot.parameters or None, configuration.simulation.simulator
-    )
+    return load_robot_parameters(robot_file(configuration), configuration.simulation.simulator)
 
 
 def robot_name(configuration: Configuration) -> str:

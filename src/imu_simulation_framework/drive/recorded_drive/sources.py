@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from ...core import files
 from ...core.errors import RecordingError
-from ...core.whole_files import describe_file_kind
 from ...motion import drives
 from ...recordings.bundled_drives import ensure_drive
 from ...recordings.reading import ImuSource, ReferenceSource
 from ..configuration import Configuration
+from ..configured_paths import require_configured_path
 
 
 @dataclass(frozen=True)
@@ -112,27 +112,9 @@ def _recording_name(path: str) -> str:
     return stem if stem.startswith(folder) else f"{folder}_{stem}"
 
 
-def _require_files(configuration: Configuration, *sections: str) -> None:
-    """Raise an error that names config.ini if the path of a recording in it is not a file."""
+def _require_recordings(configuration: Configuration, *sections: str) -> None:
     for section in sections:
-        path, given_settings = (
-            getattr(configuration, section).path,
-            configuration.given.get(section, {}),
-        )
-        is_from_file = (
-            path
-            and given_settings.get("path")
-            and path.endswith(os.path.normpath(given_settings["path"]))
-        )
-        if not is_from_file or os.path.isfile(path) or os.path.isdir(path):
-            continue
-        kind = "no such file"
-        if os.path.exists(path):
-            kind = f"it is {describe_file_kind(os.stat(path).st_mode)}"
-        raise RecordingError(
-            f"configuration {configuration.path}: [{section}] path: {path}: {kind}, expected a "
-            "recording"
-        )
+        require_configured_path(configuration, section, "path", "a recording", RecordingError)
 
 
 def reference_source(configuration: Configuration) -> ReferenceSource:
@@ -154,7 +136,7 @@ def reference_source(configuration: Configuration) -> ReferenceSource:
         A path in config.ini is neither a file nor a folder.
     """
     settings = configuration.reference
-    _require_files(configuration, "recording", "reference")
+    _require_recordings(configuration, "recording", "reference")
     return ReferenceSource(
         path=recording_sources(configuration).reference,
         topic=settings.topic,
@@ -187,7 +169,7 @@ def imu_source(configuration: Configuration) -> ImuSource:
         A path in config.ini is neither a file nor a folder.
     """
     settings = configuration.imu_recording
-    _require_files(configuration, "recording", "reference", "imu_recording")
+    _require_recordings(configuration, "recording", "reference", "imu_recording")
     return ImuSource(
         path=recording_sources(configuration).imu,
         topic=settings.topic,

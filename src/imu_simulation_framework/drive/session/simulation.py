@@ -12,6 +12,7 @@ from ...sensors.imu_models.base import ImuModel, ImuReading, ImuTruth
 from ...sensors.imu_models.plugins import make_imu_model
 from ...sensors.magnetism.environment import rotate_vectors
 from ..configuration import Configuration
+from ..configured_paths import robot_file
 from ..experiment.environment import add_earth_rotation, make_magnetic_environment, make_terrain
 from ..experiment.gnss_and_odometer import experiment_gnss, experiment_odometer
 from ..experiment.imu import experiment_imu_model
@@ -239,7 +240,7 @@ class SimulatedRobot:
         self._samples_per_tick = _samples_per_control_period(configuration)
         ticks = ticks_between_wheels(1.0 / configuration.control.rate)
         self._samples_between_wheels = ticks * self._samples_per_tick
-        robot = load_robot_parameters(configuration.robot.parameters or None)
+        robot = load_robot_parameters(robot_file(configuration))
         self.robot = robot
         environment = make_magnetic_environment(configuration)
         self._simulator = MujocoSimulator(
