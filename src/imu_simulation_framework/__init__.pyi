@@ -29,9 +29,14 @@ from .flight import navigate_runs as navigate_runs
 from .flight import read_flight as read_flight
 from .flight import read_gimbal as read_gimbal
 from .flight import simulate_gimbal as simulate_gimbal
+from .heading import DeadReckoning as DeadReckoning
 from .heading import FusedYawError as FusedYawError
+from .heading import PositionErrorModel as PositionErrorModel
+from .heading import PositionFix as PositionFix
+from .heading import StartUncertainty as StartUncertainty
 from .heading import YawErrorModel as YawErrorModel
 from .heading import judge as judge
+from .heading import position_error_model as position_error_model
 from .heading import yaw_error as yaw_error
 from .heading import yaw_error_model as yaw_error_model
 from .motion import EarthMotion as EarthMotion

@@ -48,6 +48,15 @@ heading_budget.py a --imu mine.yaml --bias-instability-band 9s 1s --out . | band
 heading_budget.py a --require 5deg --probability 1.5 | --probability: '1.5'
 heading_budget.py --flight f.csv --straight 60 --imu mine.yaml | --straight and --flight
 heading_budget.py a --imu mine.yaml --magnetic-environment clean | magnetometer
+position_budget.py a | --imu ... --odometer
+position_budget.py a --imu mine.yaml --fuse | --fuse ... --imu ... --odometer
+position_budget.py a --imu mine.yaml --within 0% | --within: '0%'
+position_budget.py a --imu mine.yaml --within often | --within: 'often'
+position_budget.py a --imu mine.yaml --fix 'every 60s' | --fix: ... 'every 60s' ... 'every 60s to 5cm'
+position_budget.py a --imu mine.yaml --fix 'at 2h to 5cm' --out . | fix at 7200 s ... outside
+position_budget.py a --imu mine.yaml --corridor 0.1 --start-position 0.2 --out . | corridor of 0.1 m
+position_budget.py --straight 60 --speed 0 --imu mine.yaml --out . | 0 m long
+position_budget.py --straight 60 --latitude 50 --imu mine.yaml | --latitude
 heading_budget.py a --imu bno055 --stops often | stops is 'often'
 identify_yaw_error.py idle.ini | [imu_recording] use
 identify_yaw_error.py run --step 0 | --step: '0'

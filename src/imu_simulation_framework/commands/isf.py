@@ -19,6 +19,7 @@ JOBS = {
         "explore": "shows the drift on a web page with sliders for all parameters",
         "which_imu": "ranks the bundled IMUs against a requirement",
         "heading_budget": "computes percentiles of the drift and the shares of error sources",
+        "position_budget": "computes the position error of dead reckoning and its sources",
         "monte_carlo": "estimates percentiles from thousands of random realisations",
         "imu_catalogue": "lists the bundled IMUs with their drift after ten minutes",
     },

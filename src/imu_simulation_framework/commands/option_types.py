@@ -7,10 +7,14 @@ from __future__ import annotations
 
 import argparse
 
+from ..core.errors import ConfigurationError
 from ..core.units import parse_amount
+from ..heading.position.fixes import FixSchedule
+from ..heading.position.limit import PositionLimit
 from .command_line import accepted_number, number_type
 
 _TIMES = ("s", "ms", "min", "h")
+_LENGTHS = ("m", "cm", "mm", "km")
 _ANGLES = ("deg", "rad", "mrad", "mdeg", "arcsec")
 
 
@@ -99,6 +103,75 @@ def probability(text: str) -> float:
     refusal = f"'{text}' is not valid, expected a probability between 0 and 1, such as 0.95 or 95%"
     digits, unit = (text[:-1], 100.0) if text.endswith("%") else (text, 1.0)
     return accepted_number(digits, lambda value: 0.0 < value / unit < 1.0, refusal) / unit
+
+
+def positive_length(text: str) -> float:
+    """Parse a length above zero.
+
+    Parameters
+    ----------
+    text : str
+        Number with a unit, such as ``0.5m`` or ``5cm``; without a unit it is in metres.
+
+    Returns
+    -------
+    float
+        Length [m].
+
+    Raises
+    ------
+    argparse.ArgumentTypeError
+        The text is not a valid length.
+    """
+    return _quantity(text, "m", _LENGTHS, "a length such as 0.5, 0.5m or 5cm")
+
+
+def position_limit(text: str) -> PositionLimit:
+    """Parse the limit of a position error.
+
+    Parameters
+    ----------
+    text : str
+        Length such as ``0.5m``, or share of the distance travelled such as ``2%``.
+
+    Returns
+    -------
+    PositionLimit
+
+    Raises
+    ------
+    argparse.ArgumentTypeError
+        The text is not a valid limit.
+    """
+    if not text.endswith("%"):
+        expected = "a length such as 0.5m, or a share of the distance such as 2%"
+        return PositionLimit(_quantity(text, "m", _LENGTHS, expected))
+    refusal = f"'{text}' is not valid, expected a share of the distance above 0, such as 2%"
+    percent = accepted_number(text[:-1], lambda value: 0.0 < value <= 100.0, refusal)
+    return PositionLimit(percent / 100.0, is_relative=True)
+
+
+def position_fixes(text: str) -> FixSchedule:
+    """Parse the schedule of position fixes.
+
+    Parameters
+    ----------
+    text : str
+        Schedule such as ``every 60s to 5cm``.
+
+    Returns
+    -------
+    FixSchedule
+
+    Raises
+    ------
+    argparse.ArgumentTypeError
+        The text is not a valid schedule.
+    """
+    try:
+        return FixSchedule.from_text(text)
+    except ConfigurationError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 latitude = number_type(

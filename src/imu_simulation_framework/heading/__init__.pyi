@@ -8,5 +8,10 @@ from .judgement.judge import judge as judge
 from .model.imu_error_sources import yaw_error_model as yaw_error_model
 from .model.model import YawErrorModel as YawErrorModel
 from .model.odometer import FusedYawError as FusedYawError
+from .position.fixes import PositionFix as PositionFix
+from .position.model import PositionErrorModel as PositionErrorModel
+from .position.model import StartUncertainty as StartUncertainty
+from .position.prediction import DeadReckoning as DeadReckoning
+from .position.prediction import position_error_model as position_error_model
 from .selection import which_imu as which_imu
 from .true_yaw_error import yaw_error as yaw_error

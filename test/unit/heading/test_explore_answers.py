@@ -68,7 +68,7 @@ def test_displayed_command_and_python_code_reproduce_results_of_page(
     program, *arguments = shlex.split(CommandTexts().budget_command(question, page_motion))
     agree(answers, question, assert_success(call_tool(program, *arguments)).stdout)
     lines = CommandTexts().python_lines(question, page_motion, step)
-    assert len(lines.splitlines()) == (5 if len(question.imu) == 1 else 6)
+    assert len(lines.splitlines()) == (6 if len(question.imu) == 1 else 7)
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
         exec(lines, {})

@@ -216,7 +216,7 @@ def test_position_model_matches_simulated_gyroscopes_and_odometers(name, stops):
         error = math.sqrt(probability * (1.0 - probability) / RUNS)
         assert abs(np.mean(lengths <= limit) - probability) < 4.0 * error
     limit = model.distance_quantile(0.8)
-    stays, half_width = model.survival(limit, 4000)
+    ((stays, half_width),) = model.survivals([("distance", limit)], 4000)
     simulated = np.mean(np.all(np.linalg.norm(errors, axis=2) <= limit, axis=1))
     error = math.sqrt(simulated * (1.0 - simulated) / RUNS)
     assert abs(stays[-1] - simulated) < 4.0 * error + 2.0 * half_width[-1]

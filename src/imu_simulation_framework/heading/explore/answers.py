@@ -752,7 +752,8 @@ class CommandTexts:
         head = (
             "import imu_simulation_framework as isf",
             f"operation, limit = isf.Operation({used}), {question.limit_angle:.12g}",
-            f"motion = operation.insert_stops({self._python_motion(question)})",
+            f"motion = {self._python_motion(question)}",
+            "motion = operation.insert_stops(motion)",
         )
         return "\n".join([*head, *lines])
 

@@ -549,14 +549,7 @@ class _Page:
                 html.Td(f"{row['largest_source']} ({row['differs']})"),
             ]
             rows.append(html.Tr(cells))
-        head = (
-            "part",
-            "passes",
-            "probability within limit",
-            "95th percentile",
-            "limit / 95th percentile",
-            "largest source",
-        )
+        head = ("part", "passes", "stays within", "95 %", "limit / error", "largest source")
         summary = (
             f"{int(ranking['passes'].sum())} of {len(ranking)} parts stay within "
             f"{question.limit:g} deg all the time in 95 % of drives."

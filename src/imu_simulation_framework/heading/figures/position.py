@@ -59,11 +59,9 @@ def _draw_track(figure: Figure, budget: PositionBudget) -> None:
         outline = circle * _RADIUS_95 * np.sqrt(np.maximum(variances, 0.0)) @ axes.T
         # The robot estimates the true position minus the error.
         centre = model.track.position[place] - mean[place]
-        figure.path(
-            *(centre + outline).T,
-            {"color": colours.SIMULATED, "linewidth": 1.2},
-            "95 % of estimated positions",
-        )
+        ellipse_x, ellipse_y = (centre + outline).T
+        look = {"color": colours.SIMULATED, "linewidth": 1.2}
+        figure.path(ellipse_x, ellipse_y, look, "95 % of estimated positions")
 
 
 def _draw_bands(

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from functools import cached_property
-from typing import Callable, Protocol, Sequence
+from typing import Callable, Sequence
 
 import numpy as np
 import pandas as pd
@@ -330,47 +330,8 @@ def sensor_mixture(
     return mixed + fixed[..., np.newaxis], shares
 
 
-class Survivor(Protocol):
-    """Error whose probability of having stayed within a limit can be simulated.
-
-    Attributes
-    ----------
-    time : numpy.ndarray
-        Times, shape (n,) [s].
-    is_random : bool
-        Whether the error has random sources, so that simulated runs differ.
-    """
-
-    time: np.ndarray
-
-    @property
-    def is_random(self) -> bool: ...
-
-    def draw_survival(
-        self, limit: float, runs: int, seed: int | RunNormals, first_run: int
-    ) -> np.ndarray:
-        """Draw each run's probability of having stayed within the limit.
-
-        Parameters
-        ----------
-        limit : float
-            Limit of the error to either side [rad or m].
-        runs : int
-            Number of runs.
-        seed : int or RunNormals
-            Seed, or the random numbers of the runs.
-        first_run : int
-            Index of the first run.
-
-        Returns
-        -------
-        numpy.ndarray
-            Probability from the start until each time, shape (runs, n).
-        """
-
-
 def estimate_survivals(
-    models: Sequence[Survivor],
+    models: Sequence[ErrorDistribution],
     limit: float,
     runs: int = 4000,
     seed: int | RunNormals = 1,
@@ -380,8 +341,8 @@ def estimate_survivals(
 
     Parameters
     ----------
-    models : sequence of Survivor
-        Models of the errors, for example of type :class:`ErrorDistribution`.
+    models : sequence of ErrorDistribution
+        Distributions of the errors.
     limit : float
         Limit on either side [rad or m].
     runs : int, optional

@@ -286,7 +286,9 @@ class YawErrorModel(ErrorDistribution):
     def is_random(self) -> bool:
         return bool(np.any(self._noise_free_model.variance() > 0.0))
 
-    def draw_survival(self, limit, runs, seed, first_run):
+    def draw_survival(
+        self, limit: float, runs: int, seed: int | RunNormals, first_run: int
+    ) -> np.ndarray:
         # A run is weighted by its probability of staying within the limit between samples.
         errors = self._noise_free_model.realisations(runs, seed, first_run)
         probability_within = self._noise_free_model._probability_within_steps(errors, limit)

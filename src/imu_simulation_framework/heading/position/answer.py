@@ -22,11 +22,14 @@ from ...core.tables import escape_formula
 from ...report import table as table_text
 from ...report.table import Column
 from ..answer import EARLY_SHARE, RUNS, FirstPassage, passage_words, seconds
-from ..model.distribution import estimate_survivals
-from .model import PositionErrorModel
+from .limit import PositionLimit
+from .model import DISTANCE, PositionErrorModel
 
 BAND_PROBABILITIES = (0.5, 0.95)
 """Probabilities of the bands over time."""
+
+MIN_PRINTED_SHARE = 0.1
+"""Smallest share of the variance of a source in the printed table [%]; files contain all."""
 
 SOURCE_COLUMNS = (
     Column("robot", "robot"),
@@ -43,36 +46,6 @@ SUMMARY_NOTE = f"""\
 of distance: the 95th percentile relative to the distance travelled;
 all the time, passed by: counted in {RUNS} simulated drives, with the 95 % interval"""
 """Note below the summary table of position budgets."""
-
-
-class PositionLimit(NamedTuple):
-    """Limit of a position error.
-
-    Attributes
-    ----------
-    size : float
-        Distance [m], or a fraction of the distance travelled [1].
-    is_relative : bool
-        Whether the limit is a fraction of the distance travelled.
-    """
-
-    size: float
-    is_relative: bool = False
-
-    def metres(self, distance: float) -> float:
-        """Return the limit in metres.
-
-        Parameters
-        ----------
-        distance : float
-            Distance travelled [m].
-
-        Returns
-        -------
-        float
-            Limit [m].
-        """
-        return self.size * distance if self.is_relative else self.size
 
 
 class PositionBudget(NamedTuple):
@@ -145,10 +118,10 @@ class PositionAnswer(NamedTuple):
         words = (
             f"{name}: stays within {limit} for all {seconds(self.first_passage.time[-1])} in "
             f"{holds} % of drives; at the end within {length(self.percentile_50)} in 50 % and "
-            f"{length(self.percentile_95)} in 95 %, which is {share:.2g} % of the {self.distance:.3g} m "
-            f"travelled; {passage_words(self.first_passage, limit)}"
+            f"{length(self.percentile_95)} in 95 %, which is {share:.2g} % of the "
+            f"{self.distance:.4g} m travelled; {passage_words(self.first_passage, limit)}"
         )
-        if self.stays_in_corridor is not None:
+        if self.stays_in_corridor is not None and corridor is not None:
             kept = 100.0 * self.stays_in_corridor
             words += f"; across the track it stays within {length(corridor)} in {kept:.3g} %"
         if self.percentile_95 > 0.0 and len(self.causes):
@@ -207,22 +180,15 @@ def position_answers(
     ConfigurationError
         If a limit is not larger than the uncertainty of the start.
     """
+    check_limits(budgets, limit, corridor)
     answers = []
     for budget in budgets:
         model = budget.model
         metres = limit.metres(float(model.track.distance[-1]))
-        for name, size in (("limit", metres), ("corridor", corridor)):
-            if size is not None and size <= model.start.position:
-                raise ConfigurationError(
-                    f"the {name} of {size:g} m is not larger than the uncertainty of the start "
-                    f"position, {model.start.position:g} m (standard deviation)"
-                )
-        (survival,) = estimate_survivals([model.survivor], metres, runs, seed, on_runs)
-        kept = None
+        limits = [(DISTANCE, metres)]
         if corridor is not None:
-            across = model.component("across")
-            kept = across.probability_always_within(corridor, runs, seed, on_runs)[0]
-        stays, half_width = survival
+            limits.append(("across", corridor))
+        survival, *others = model.survivals(limits, runs, seed, on_runs)
         within = model.probability_within(metres)
         answers.append(
             PositionAnswer(
@@ -231,14 +197,42 @@ def position_answers(
                 percentile_50=model.distance_quantile(0.5),
                 percentile_95=model.distance_quantile(0.95),
                 within=within,
-                first_passage=FirstPassage(
-                    model.time - model.time[0], np.minimum.accumulate(stays), half_width
-                ),
-                stays_in_corridor=kept,
+                first_passage=FirstPassage(model.time - model.time[0], *survival),
+                stays_in_corridor=float(others[0].probability[-1]) if others else None,
                 causes=rank_position_causes(model),
             )
         )
     return answers
+
+
+def check_limits(
+    budgets: Sequence[PositionBudget], limit: PositionLimit, corridor: float | None
+) -> None:
+    """Check that limits exceed the uncertainty of the start.
+
+    Parameters
+    ----------
+    budgets : sequence of PositionBudget
+        Position error models of the compared robots.
+    limit : PositionLimit
+        Limit of the distance from the true position.
+    corridor : float or None
+        Half width of a corridor [m].
+
+    Raises
+    ------
+    ConfigurationError
+        If a limit is not larger than the uncertainty of the start.
+    """
+    for budget in budgets:
+        start = budget.model.start.position
+        metres = limit.metres(float(budget.model.track.distance[-1]))
+        for name, size in (("limit", metres), ("corridor", corridor)):
+            if size is not None and size <= start:
+                raise ConfigurationError(
+                    f"the {name} of {size:g} m is not larger than the uncertainty of the start "
+                    f"position, {start:g} m (standard deviation)"
+                )
 
 
 def rank_position_causes(model: PositionErrorModel) -> pd.DataFrame:

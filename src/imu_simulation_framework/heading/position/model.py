@@ -1,9 +1,9 @@
 r"""Linear Gaussian model of the position error of dead reckoning.
 
 The yaw error of the heading and the distance error of the odometer are linear in the same
-independent sources as the yaw error of :mod:`..model`. The position error is linear in both
-(:mod:`.track`), so that its covariance along any motion follows without random numbers. Sources of
-an odometer that also supplies the heading act on yaw and distance at once.
+independent sources as the yaw error of :class:`.YawErrorModel`. The position error is linear in
+both (:mod:`.track`), so that its covariance along any motion follows without random numbers.
+Sources of an odometer that also supplies the heading act on yaw and distance at once.
 
 Between two times of the model, white noise of the rate makes the yaw error deviate from a straight
 line. The integral of this Brownian bridge over a step h adds the variance :math:`N^2 h^3 / 12`
@@ -11,7 +11,7 @@ times the squared speed. White noise of the yaw itself adds :math:`\sigma^2 h \D
 squared speed, with the sampling period :math:`\Delta t`.
 
 Position fixes are observations. The best linear estimator subtracts from the position an estimate
-of its error from all fixes so far, as in :mod:`..model.odometer`. It thereby corrects the heading,
+of its error from all fixes so far, as in :class:`.FusedYawError`. It thereby corrects the heading,
 too. No filter on a robot is better.
 """
 
@@ -28,37 +28,24 @@ import pandas as pd
 from scipy.linalg import cholesky, solve_triangular
 
 from ...core.errors import ConfigurationError
-from ..model.distribution import ErrorDistribution, Survivor, estimate_survivals, sensor_mixture
+from ..model.distribution import ErrorDistribution, sensor_mixture
 from ..model.model import Likelihood, YawErrorModel
 from ..model.odometer import ENCODER, SLIP, OdometerConstant, WheelSlip
 from ..model.sources import PROCESSES, KnownError, YawNoise
 from ..model.state_space import RunNormals
+from ..statistics import TWO_SIDED
+from .fixes import PositionFix
 from .radial import distance_quantile, probability_within_distance
 from .track import Track
 
 MAX_TIMES = 1000
 """Maximum number of times of a model; the covariances of more times need more than 200 MB."""
 START_POSITION, START_HEADING, FIXES = "start position", "start heading", "position fixes"
+DISTANCE = "distance"
+"""Name of the distance between estimated and true position, of which survivals are estimated."""
 _INCREMENTS = "noise within steps"
-
-
-class PositionFix(NamedTuple):
-    """Observation of the position during a drive.
-
-    Attributes
-    ----------
-    time : float
-        Time since the start of the motion [s].
-    sigma : float
-        Standard deviation of each coordinate [m].
-    since : float or None
-        Earlier time of the observed change in position, as in a loop closure [s]; None for an
-        observation of the position itself.
-    """
-
-    time: float
-    sigma: float
-    since: float | None = None
+_RUNS_AT_ONCE = 128
+"""Number of runs held in memory at a time while a probability is estimated."""
 
 
 @dataclass(frozen=True)
@@ -146,6 +133,21 @@ class OdometerErrors:
     slips: tuple[WheelSlip, ...] = ()
     yaw_noise: float = 0.0
     period: float = 0.0
+
+
+class Survival(NamedTuple):
+    """Probability that an error has stayed within a limit up to each time.
+
+    Attributes
+    ----------
+    probability : numpy.ndarray
+        Probability, shape (n,).
+    half_width : numpy.ndarray
+        Half width of the 95 % confidence interval of the probability, shape (n,).
+    """
+
+    probability: np.ndarray
+    half_width: np.ndarray
 
 
 class _Part(NamedTuple):
@@ -348,21 +350,22 @@ class PositionErrorModel:
         covariances, shares = sensor_mixture(self._covariance[index], varying)
         return np.moveaxis(covariances, -1, 0), shares
 
-    def survival(
+    def survivals(
         self,
-        limit: float,
+        limits: Sequence[tuple[str, float]],
         runs: int = 4000,
         seed: int | RunNormals = 1,
         on_runs: Callable[[int], object] = lambda _: None,
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Estimate the probability that the position has stayed within a distance of the truth.
+    ) -> list[Survival]:
+        """Estimate the probabilities that the position error has stayed within several limits.
 
         Parameters
         ----------
-        limit : float
-            Distance [m].
+        limits : sequence of tuple
+            Quantity and its limit [m]. The quantity is ``distance``, between estimated and true
+            position, or a component, see :meth:`component`.
         runs : int, optional
-            Number of simulated drives.
+            Number of simulated drives, which all limits share.
         seed : int or RunNormals, optional
             Seed of all runs, or normal random numbers shared by several models.
         on_runs : callable, optional
@@ -370,18 +373,25 @@ class PositionErrorModel:
 
         Returns
         -------
-        probability : numpy.ndarray
-            Probability up to each time, shape (n,).
-        half_width : numpy.ndarray
-            Half width of the 95 % confidence interval of the probability, shape (n,).
+        list of Survival
+            Estimate for each limit.
         """
-        (estimate,) = estimate_survivals([self.survivor], limit, runs, seed, on_runs)
-        return estimate
-
-    @property
-    def survivor(self) -> Survivor:
-        """First passage of the distance between estimated and true position."""
-        return _Distance(self)
+        axes = {name: self.track.axes(name) for name, _ in limits if name != DISTANCE}
+        counts = np.zeros((len(limits), len(self.time)))
+        for first in range(0, runs, _RUNS_AT_ONCE):
+            count = min(_RUNS_AT_ONCE, runs - first)
+            errors = self.realisations(count, seed, first)
+            for place, (name, limit) in enumerate(limits):
+                if name == DISTANCE:
+                    sizes = np.hypot(errors[:, :, 0], errors[:, :, 1])
+                else:
+                    sizes = np.abs(np.sum(axes[name] * errors, axis=2))
+                is_within = np.logical_and.accumulate(sizes <= limit, axis=1)
+                counts[place] += np.sum(is_within, axis=0)
+            on_runs(count)
+        shares = counts / runs
+        half_widths = TWO_SIDED * np.sqrt(shares * (1.0 - shares) / runs)
+        return [Survival(shares[place], half_widths[place]) for place in range(len(limits))]
 
     def realisations(self, runs: int, seed: int | RunNormals = 1, first_run: int = 0) -> np.ndarray:
         """Simulate realisations of the position error.
@@ -727,26 +737,7 @@ class PositionComponent(ErrorDistribution):
         self, limit: float, runs: int, seed: int | RunNormals, first_run: int
     ) -> np.ndarray:
         errors = np.sum(self.axes * self.model.realisations(runs, seed, first_run), axis=2)
-        return _stays(np.abs(errors) <= limit)
-
-
-class _Distance:
-    """First passage of the distance between estimated and true position."""
-
-    is_random = True
-
-    def __init__(self, model: PositionErrorModel) -> None:
-        self.model, self.time = model, model.time
-
-    def draw_survival(
-        self, limit: float, runs: int, seed: int | RunNormals, first_run: int
-    ) -> np.ndarray:
-        errors = self.model.realisations(runs, seed, first_run)
-        return _stays(np.hypot(errors[:, :, 0], errors[:, :, 1]) <= limit)
-
-
-def _stays(inside: np.ndarray) -> np.ndarray:
-    return np.logical_and.accumulate(inside, axis=1).astype(float)
+        return np.logical_and.accumulate(np.abs(errors) <= limit, axis=1).astype(float)
 
 
 class _Normals:

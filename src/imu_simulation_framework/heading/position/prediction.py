@@ -23,7 +23,8 @@ from ..model.odometer import (
     odometer_constants,
     wheel_slips,
 )
-from .model import HeadingSource, OdometerErrors, PositionErrorModel, PositionFix, StartUncertainty
+from .fixes import PositionFix
+from .model import HeadingSource, OdometerErrors, PositionErrorModel, StartUncertainty
 from .track import Track
 
 MAX_YAW_ERROR = math.radians(20.0)
@@ -77,6 +78,7 @@ def position_error_model(
     operation: Operation | None = None,
     sample: float | None = None,
     magnetic_environment: MagneticEnvironment | None = None,
+    until: float | None = None,
 ) -> PositionErrorModel:
     """Create the model of the position error of dead reckoning along a motion.
 
@@ -93,6 +95,8 @@ def position_error_model(
         Step of the model [s]; the motion may have at most 1000 steps.
     operation, sample, magnetic_environment : optional
         See :func:`.yaw_error_model`.
+    until : float, optional
+        Last time of the model since the start of the motion [s]; by default the end of the motion.
 
     Returns
     -------
@@ -119,14 +123,22 @@ def position_error_model(
     options: dict[str, Any] = {"period": period, "sample": sample, "operation": operation}
     wheels: YawErrorModel | None = None
     if odometer is not None:
-        wheels = yaw_error_model(odometer, motion, period, sample=sample)
+        wheels = _truncated(yaw_error_model(odometer, motion, period, sample=sample), until)
     if imu is None:
         if wheels is None:
             raise ConfigurationError("a position requires the heading of an IMU or an odometer")
         return _position_model(HeadingSource(None), wheels, motion, reckoning)
     yaw = yaw_error_model(imu, motion, magnetic_environment=magnetic_environment, **options)
+    yaw = _truncated(yaw, until)
     gains = FusedYawError(yaw, wheels).gains if reckoning.fuse and wheels is not None else None
     return _position_model(HeadingSource(yaw, gains), yaw, motion, reckoning)
+
+
+def _truncated(model: YawErrorModel, until: float | None) -> YawErrorModel:
+    if until is None:
+        return model
+    samples = round((until - float(model.time[0])) / model.step) + 1
+    return model.until(min(max(samples, 2), len(model.time)))
 
 
 def _position_model(
