@@ -277,6 +277,46 @@ CSV_FILES = (
         ),
     ),
     CsvFile(
+        "bands.csv",
+        "position_budget.py",
+        "position error over time",
+        _columns(
+            "time | s | since the start",
+            "robot | | names of IMU and odometer",
+            "distance | m | distance travelled since the start",
+            "x | m | true position relative to the start",
+            "y | m | true position relative to the start",
+            "mean_x | m | mean error over drives",
+            "mean_y | m | mean error over drives",
+            "std_x | m | standard deviation over drives",
+            "std_y | m | standard deviation over drives",
+            "correlation | 1 | correlation of the errors of x and y",
+            *(
+                f"{name}_std | m | standard deviation of the error {name} the track"
+                for name in ("along", "across")
+            ),
+            *(
+                f"{name}_{edge}_{share} | m | {edge} edge of the band with {share} % of all drives"
+                for name in ("along", "across")
+                for share in (50, 95)
+                for edge in ("lower", "upper")
+            ),
+        ),
+    ),
+    CsvFile(
+        "budget.csv",
+        "position_budget.py",
+        "a row for each error source of each robot, at the time for which the budget is reported",
+        _columns(
+            "robot | | names of IMU and odometer",
+            "source | | error source",
+            "mean [m] | m | length of the contribution to the mean error",
+            "std along [m] | m | contribution to the standard deviation along the track",
+            "std across [m] | m | contribution to the standard deviation across the track",
+            "share of variance [%] | % | share of the total variance",
+        ),
+    ),
+    CsvFile(
         "requirements.csv",
         "heading_budget.py",
         "a row for each error source; only with `--require`",

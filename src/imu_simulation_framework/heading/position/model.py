@@ -306,7 +306,14 @@ class PositionErrorModel:
         PositionComponent
             Percentiles, bands and first passage of the component [m].
         """
-        return PositionComponent(self, name)
+        if name not in self._components:
+            self._components[name] = PositionComponent(self, name)
+        return self._components[name]
+
+    @cached_property
+    def _components(self) -> dict[str, PositionComponent]:
+        """Components that have been used, which store their bands."""
+        return {}
 
     def distance_quantile(self, probability: float, index: int = -1) -> float:
         """Compute a quantile of the distance between estimated and true position.
@@ -650,17 +657,19 @@ class PositionErrorModel:
         if self.fixes:
             gains, total = self._filtered(total)
         by_source: dict[str, np.ndarray] = {}
-        varying = []
+        varying: dict[str, tuple[np.ndarray, float]] = {}
         for name, spread, block, crossed in parts:
             if gains is not None and crossed is not None:
                 block = self._block_after_fixes(block, crossed, gains)
             by_source[name] = by_source.get(name, 0.0) + block
             if spread > 0.0:
-                varying.append((block, spread))
+                # All parts of a source have the strength of the same sensor.
+                earlier = varying[name][0] if name in varying else 0.0
+                varying[name] = block + earlier, spread
         if gains is not None:
             noise = gains * np.repeat([fix.sigma for fix in self.fixes], 2)
             by_source[FIXES] = _equal_times_of_product(noise, noise, count)
-        return _Blocks(by_source, varying, gains, total)
+        return _Blocks(by_source, list(varying.values()), gains, total)
 
     def _filtered(self, total: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the causal gains (2n, 2f) of all fixes, and the covariance after them."""
