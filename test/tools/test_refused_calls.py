@@ -52,7 +52,7 @@ position_budget.py a | --imu ... --odometer
 position_budget.py a --imu mine.yaml --fuse | --fuse ... --imu ... --odometer
 position_budget.py a --imu mine.yaml --within 0% | --within: '0%'
 position_budget.py a --imu mine.yaml --within often | --within: 'often'
-position_budget.py a --imu mine.yaml --fix 'every 60s' | --fix: ... 'every 60s' ... 'every 60s to 5cm'
+position_budget.py a --imu mine.yaml --fix 'every 60s' | --fix: ... 'every 60s to 5cm'
 position_budget.py a --imu mine.yaml --fix 'at 2h to 5cm' --out . | fix at 7200 s ... outside
 position_budget.py a --imu mine.yaml --corridor 0.1 --start-position 0.2 --out . | corridor of 0.1 m
 position_budget.py --straight 60 --speed 0 --imu mine.yaml --out . | 0 m long
