@@ -52,7 +52,7 @@ def quote(value) -> str:
 
 
 def shorten(text) -> str:
-    """Shorten and escape a text like :func:`quote`, but without quotation marks.
+    """Shorten and escape text as :func:`quote` does, but without quotation marks.
 
     Parameters
     ----------

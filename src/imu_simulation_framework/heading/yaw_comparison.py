@@ -305,7 +305,7 @@ def compare_yaw(imu_yaw, reference_yaw, settings, poses=None):
 
 
 def _align(imu_yaw, reference_yaw, settings, poses, stated_error):
-    """Return the time shift of the IMU, and the remaining std of the reference's lag [s]."""
+    """Return the time shift of the IMU, and the residual std of the reference's lag [s]."""
     if settings.align:
         time, reference_time = (yaw.index.to_numpy(dtype=float) for yaw in (imu_yaw, reference_yaw))
         shift = find_time_shift(time, imu_yaw, reference_time, reference_yaw, settings.max_shift)

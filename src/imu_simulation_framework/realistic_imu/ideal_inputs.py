@@ -395,8 +395,8 @@ class ImuInput:
         if self._missing or self._turned_wrongly:
             if not self.has_orientation:
                 raise RecordingError(
-                    "the ideal IMU has no orientation, but it is needed for the direction of the "
-                    "missing gravity"
+                    "the ideal IMU has no orientation, which is required to add gravity to its "
+                    "accelerations, since they do not include it"
                 )
             if self._turned_wrongly:
                 rate, force = (

@@ -383,7 +383,7 @@ class LiveCorrector(Session):
         if not path and self._zeroing is None:
             raise ConfigurationError(
                 f"{self.name}: correction is empty, expected a file written by calibrate_imu.py "
-                "or a standstill above 0"
+                "or the parameter standstill with a value above 0"
             )
         self._correction = read_imu_correction(os.path.abspath(path)) if path else ImuCorrection()
         self._temperature: float | None = None

@@ -237,7 +237,7 @@ class RealisticImu:
         """
         if self._turns_field:
             raise RecordingError(
-                "the ideal IMU has no orientation, but it is needed for the magnetic field in IMU "
+                "the ideal IMU has no orientation, which is required for the magnetic field in IMU "
                 "axes; set a topic with the field"
             )
         self._has_input_orientation = False

@@ -230,8 +230,8 @@ def _check_usable(samples, groups, require, orientation, is_rotated):
     for name in ("gyro", "accel"):
         if is_rotated and len(groups.get(name, GYRO)) < 3:
             raise RecordingError(
-                f"{samples.source}: recorded axes are {', '.join(groups[name])}, expected all "
-                "three axes with a rotated mounting"
+                f"{samples.source}: recorded axes are {', '.join(groups[name])}, but a rotated "
+                "mounting requires all three"
             )
 
 

@@ -478,7 +478,7 @@ def orientation_witness(seconds, pieces, angles, rates) -> TurnWitness:
 
 
 def gravity_witness(seconds, pieces, forces, rates) -> TurnWitness:
-    """Measure the unit of angular velocities from the rotations of the gravity vector.
+    """Infer the unit of angular velocities from the rotations of the gravity vector.
 
     Parameters
     ----------

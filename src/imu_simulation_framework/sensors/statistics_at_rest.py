@@ -137,7 +137,7 @@ def compare_with_model(imu: ImuAtRest, model: ImuModel, runs: int, progress=iter
 
 
 def _as_recorded(reading: ImuReading, imu: ImuAtRest) -> ImuAtRest:
-    """Return a model reading whose drifts start at the same samples as in the recording."""
+    """Return a simulated reading whose drift processes start where those of the recording start."""
     rate_bias, force_bias, yaw_bias = (
         _delay(values, imu.drift_starts[quantity])
         for quantity, values in zip(BIASES, _bias_columns(reading))

@@ -45,7 +45,7 @@ def _edited(head, part, tail):
     appended = st.sampled_from((*_JUNK, bytes(2**16), head[:1000])).map(
         lambda junk: head + joined + junk
     )
-    # This edit falsifies a count, length or offset.
+    # This edit corrupts a count, length or offset.
     counted = st.tuples(
         st.sampled_from(("<I", "<Q", "<i")), st.sampled_from((*_COUNTS, length))
     ).map(lambda item: head + struct.pack(*item) + joined[struct.calcsize(item[0]) :])

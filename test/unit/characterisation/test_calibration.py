@@ -364,7 +364,7 @@ def test_detected_rotation_does_not_depend_on_duration_of_stationary_period(seco
     spiked[count // 2] *= 50.0
     parts = rest_times.find_turning_times(times[: len(spiked)], spiked)
     used = np.concatenate([np.arange(part.start, part.stop) for part in parts])
-    # The field has three directions, before, at and after the spike, with two seconds used of each.
+    # The field has three directions: before, at and after the spike; two seconds of each are used.
     assert np.count_nonzero(used < count) * 0.04 < 3.0 * 2.0
     assert np.count_nonzero(used >= count) >= 1500 - 14
 

@@ -262,7 +262,7 @@ def test_different_motion_imu_or_seed_is_a_different_job():
     # Level motion on a straight line has the same signals at any speed.
     assert json.dumps(base) == identities[0]
     assert len({json.dumps(base), *identities[1:]}) == 5
-    # Only the signals in use are hashed, so that jobs from other versions can be continued.
+    # Only the signals in use are hashed, so that jobs of other versions can be resumed.
     motion = sources.straight(20.0)
     assert base["motion"] == samplers.digest(motion.period, *imu_truth(motion)[:3])
 

@@ -129,7 +129,7 @@ def test_fused_heading_includes_gyroscope_zeroing_at_stops():
         (np.arange(0.0, 1100.0), "1100 times are too many .* at most 1000"),
     ],
 )
-def test_fusion_with_different_or_too_many_times_is_rejected(other, sentence):
+def test_fusion_with_mismatched_or_too_many_times_is_rejected(other, sentence):
     odometer = YawErrorModel(other, (RandomConstant("track", other, 0.01),))
     imu = walking() if len(other) < 1000 else odometer
     with pytest.raises(ConfigurationError, match=sentence):

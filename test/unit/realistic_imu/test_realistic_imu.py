@@ -328,7 +328,7 @@ def test_missing_gravity_is_added_along_vertical(motion):
     signals = zip(2.0 * motion.orientation, motion.angular_velocity, motion.specific_force - up)
     truths = [source.truth(1, imu_payload(ImuTruth(*row))).specific_force for row in signals]
     np.testing.assert_allclose(truths, motion.specific_force, atol=1e-12)
-    with pytest.raises(RecordingError, match="missing gravity"):
+    with pytest.raises(RecordingError, match="required to add gravity"):
         ImuInput(missing_gravity=motion.gravity).truth(2, UNSET[0])
 
 

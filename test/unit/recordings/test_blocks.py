@@ -60,7 +60,7 @@ def test_consecutive_chunks_are_split_into_blocks():
     assert [len(block.receipt) for block in index.split(20)] == [20, 20, 10]
 
 
-def test_index_of_overlapping_chunks_is_one_block():
+def test_overlapping_chunks_are_indexed_as_one_block():
     chunk = np.tile([0, 1], COUNT // 2)
     index = bag.MessageIndex(np.arange(COUNT), np.zeros(2), chunk, np.arange(COUNT))
     assert [len(block.receipt) for block in index.split(AT_ONCE)] == [COUNT]

@@ -116,7 +116,7 @@ def test_heading_noise_reduces_correlation_and_scale_factor_as_expected(seed):
     assert relation.scale == pytest.approx(share, abs=4.0 * deviation)
 
 
-def test_nearly_constant_headings_are_unrelated():
+def test_no_relation_is_found_between_nearly_constant_headings():
     generator = np.random.default_rng(1)
     drift = np.radians(0.5) * TIMES
     relation = related(1e-4 * generator.standard_normal(len(TIMES)), drift)

@@ -191,7 +191,7 @@ def test_prediction_for_part_is_averaged_over_posterior_of_spread():
     assert part.var() == pytest.approx(total, rel=0.02) and share == pytest.approx(1.0)
 
 
-def test_class_with_one_sensor_per_part_has_pooled_spread():
+def test_spread_is_pooled_over_class_if_each_part_has_one_sensor():
     table, _ = simulated(np.random.default_rng(2), CONSUMER, -9.0, 0.7, 0.4)
     alone = [part for part, rows in table.groupby("part") if len(rows) == 1]
     models = class_models(table, {part: str(part in alone) for part in CONSUMER})

@@ -369,7 +369,7 @@ class _Chunks:
     def read(self, first) -> Reduction:
         part = self._load(first)
         if part is None:
-            raise EnsembleError(f"{self._path(first)}: disappeared while runs were simulated")
+            raise EnsembleError(f"{self._path(first)}: disappeared while runs were being simulated")
         return part
 
     def _load(self, first) -> Reduction | None:

@@ -151,7 +151,7 @@ class Stream:
                 self._write_out(len(self._tail))
 
     def discard(self) -> None:
-        """Remove the file, if there is one; call this after its content was written elsewhere."""
+        """Remove the file, if there is one, after its content has been written elsewhere."""
         with self._lock:
             if self._path is not None:
                 self._file.close()

@@ -492,7 +492,7 @@ class MessageSession:
         return self._select(earlier)
 
     def remaining(self) -> list[StampedMessage]:
-        """Return the last message of each topic; call this after the end of all topics.
+        """Return the last message of each topic; call this after all topics have been read.
 
         Returns
         -------

@@ -385,7 +385,7 @@ class Relation:
 
 
 def relate(first, second, shortest_window=_SHORTEST_WINDOW):
-    """Compare the turns of two headings.
+    """Compare the changes of two headings.
 
     The turn over a window is the difference between the angles at its ends. Windows overlap; they
     are compared for all delays for which enough windows remain, and the delay with the largest

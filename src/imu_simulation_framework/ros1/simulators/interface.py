@@ -28,7 +28,7 @@ from ...drive.experiment_arguments import EXPERIMENT_PARAMETERS
 from ...srv import SetImuParameters, SetPose
 from ..blocking_calls import MASTER_TIMEOUT, BackgroundCall, call_with_timeout, wait_while_alive
 
-CALL_TIMEOUT = 30.0  # wall-clock seconds; timeout for a response of a simulator
+CALL_TIMEOUT = 30.0  # wall-clock seconds; timeout for a response from a simulator
 
 
 class SimulatorInterface(ABC):

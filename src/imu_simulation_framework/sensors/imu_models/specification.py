@@ -298,7 +298,7 @@ def sample_instants(output: OutputSpecification, period: float, seed) -> tuple[i
 
 @dataclass(frozen=True)
 class SpecificationParameters:
-    """Specification of an IMU, with the gyroscope zeroing of its operation.
+    """Specification of an IMU, and how its gyroscope is zeroed in operation.
 
     Parameters
     ----------
