@@ -27,6 +27,7 @@ from imu_simulation_framework.core.programs import run_tool
 from imu_simulation_framework.drive import report
 from imu_simulation_framework.drive.experiment.environment import make_terrain
 from imu_simulation_framework.drive.experiment.imu import make_experiment_imu
+from imu_simulation_framework.drive.experiment.robot import experiment_robot
 from imu_simulation_framework.drive.in_process import drive_in_process
 from imu_simulation_framework.drive.prepared_drive import prepare_drive
 from imu_simulation_framework.drive.recorded_drive.check import ensure_plausible
@@ -74,7 +75,7 @@ def load(arguments):
         )
     make_experiment_imu(configuration)
     make_terrain(configuration)
-    load_robot_parameters(configuration.robot.parameters or None)
+    experiment_robot(configuration)
     print("loaded")
 
 

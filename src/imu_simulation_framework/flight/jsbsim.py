@@ -263,6 +263,12 @@ def _read_without_outputs(path):
                     f"{path}: <{tag.tag}> refers to {quote(name)}, expected a file in the folder "
                     "of the aircraft; other files are not read"
                 )
+        # JSBSim terminates with a segmentation fault when it reports such an event.
+        if tag.tag == "set" and not tag.get("value", "0").strip():
+            raise SimulatorError(
+                f"{path}: <set> has an empty value for {quote(tag.get('name', ''))}, expected a "
+                "number"
+            )
     return root
 
 

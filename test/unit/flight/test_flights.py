@@ -125,6 +125,8 @@ def written(script, text):
 
 
 UNUSABLE_SCRIPT = "ours.xml: JSBSim cannot .*"
+EMPTY_VALUE = """<event name="a"><condition>simulation/sim-time-sec ge 0.1</condition>
+<set name="position/h-agl-ft" value=""/><notify/></event>"""
 UNKNOWN_PROPERTY = "<event><condition>no/such ge 1</condition></event>"
 
 
@@ -132,6 +134,7 @@ UNKNOWN_PROPERTY = "<event><condition>no/such ge 1</condition></event>"
     "make, words",
     [
         (lambda script, _: script(UNKNOWN_PROPERTY), "ours.xml: .*JSBSim failed: .*no/such"),
+        (lambda script, _: script(EMPTY_VALUE), "ours.xml: <set> .*'position/h-agl-ft'"),
         (
             lambda script, _: written(script, "<runscript><use "),
             UNUSABLE_SCRIPT + "line 1.*unclosed",

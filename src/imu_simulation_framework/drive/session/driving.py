@@ -450,7 +450,8 @@ class TrackingSession:
             tilt = math.degrees(math.acos(max(-1.0, vertical)))
             raise SimulatorError(
                 f"the robot tipped over: {(pose.stamp - self._zero) / NANOSECONDS:.2f} s after the "
-                f"start its tilt is {tilt:.0f} deg"
+                f"start its tilt is {tilt:.0f} deg; check [robot] parameters and [terrain] in "
+                "config.ini"
             )
 
     def _ensure_not_displaced(self, pose) -> None:
