@@ -76,3 +76,14 @@ def test_fused_heading_is_another_robot():
     _, bands, _ = predict(*options)
     names = list(dict.fromkeys(bands["robot"]))
     assert names == ["mine, wheels odometer", "mine fused with wheels odometer", "wheels odometer"]
+
+
+def test_rotation_of_the_earth_shifts_position_as_a_constant_rate():
+    options = ("--straight", "10min", "--imu", "mine.yaml", "--within", "1m", "--latitude", "30")
+    _, bands, budget = predict(*options)
+    rate = 7.292115e-5 * math.sin(math.radians(30.0))
+    # On the way east, the local north also turns about the axis of the Earth (transport rate).
+    rate += SPEED * math.tan(math.radians(30.0)) / 6.3835e6
+    expected = 0.5 * rate * SPEED * DURATION**2
+    assert abs(bands["mean_y"].iloc[-1]) == pytest.approx(expected, rel=1e-4)
+    assert "Earth's turning" in set(budget["source"])

@@ -21,6 +21,7 @@ from ..heading.position.answer import PositionAnswer, PositionBudget
 from ..heading.position.model import MAX_TIMES, StartUncertainty
 from ..heading.position.prediction import DeadReckoning, position_error_model
 from ..heading.selection import model_step
+from ..motion.earth_motion import EarthMotion
 from ..motion.motion import Motion
 from ..report import table as table_text
 from ..report.drawing import to_matplotlib
@@ -34,7 +35,7 @@ class _Task(NamedTuple):
     """Motion with its stops, use of the sensors, evaluation time and step of the models."""
 
     chosen: motion_options.ChosenMotion
-    motion: Motion
+    motion: Motion | EarthMotion
     operation: Operation
     end: float
     period: float
@@ -77,13 +78,10 @@ def run(options):
 
 
 def _task(options) -> _Task:
+    if options.flight is not None:
+        raise ConfigurationError("--flight does not apply to a robot, whose ground is level")
     operation = imu_options.operation_from_options(options)
     chosen = motion_options.choose_motion(options, linear=True)
-    if not isinstance(chosen.motion, Motion):
-        raise ConfigurationError(
-            "--latitude and flights do not apply to a position error, whose model assumes level "
-            "ground without the rotation of the Earth"
-        )
     motion = operation.insert_stops(chosen.motion)
     end = math.floor(motion.duration + 1e-6) if options.at is None else options.at
     if not 0.0 < end <= motion.duration * (1.0 + 1e-9):

@@ -10,6 +10,7 @@ import numpy as np
 
 from ...core.errors import ConfigurationError
 from ...core.yaml_files import accept_names
+from ...motion.earth_motion import EarthMotion
 from ...motion.motion import Motion
 from ...sensors import simulation
 from ...sensors.magnetism.environment import MagneticEnvironment, read_magnetic_environment
@@ -72,7 +73,7 @@ class DeadReckoning:
 @accept_names(imu=simulation.named_errors, magnetic_environment=read_magnetic_environment)
 def position_error_model(
     imu: LinearImu | None,
-    motion: Motion,
+    motion: Motion | EarthMotion,
     reckoning: DeadReckoning | None = None,
     period: float = 1.0,
     operation: Operation | None = None,
@@ -87,7 +88,7 @@ def position_error_model(
     imu : LinearImu or str or None
         Errors of the IMU, or the name or file of a specification; None if the heading is that of
         the odometer.
-    motion : Motion
+    motion : Motion or EarthMotion
         Evenly sampled motion of the midpoint between the wheels.
     reckoning : DeadReckoning, optional
         Odometer, fixes and uncertainty of the start; by default distances are known exactly.
@@ -142,7 +143,10 @@ def _truncated(model: YawErrorModel, until: float | None) -> YawErrorModel:
 
 
 def _position_model(
-    heading: HeadingSource, yaw: YawErrorModel, motion: Motion, reckoning: DeadReckoning
+    heading: HeadingSource,
+    yaw: YawErrorModel,
+    motion: Motion | EarthMotion,
+    reckoning: DeadReckoning,
 ) -> PositionErrorModel:
     local = motion.local()
     limits = list(yaw.limits)
