@@ -158,9 +158,9 @@ def _show(options, out, title, budgets, answers) -> None:
     sentences = [
         answer.sentence(budget.name, options.corridor) for budget, answer in zip(budgets, answers)
     ]
-    summary = position_answer.summary_table(budgets, answers)
-    columns = position_answer.summary_columns(options.within, options.corridor)
-    sources = position_answer.source_table(budgets, answers)
+    summary = position_answer.position_summary_table(budgets, answers)
+    columns = position_answer.position_summary_columns(options.within, options.corridor)
+    sources = position_answer.position_source_table(budgets, answers)
     source_columns = position_answer.SOURCE_COLUMNS
     print(*sentences, "", table_text.format_table(summary, columns), sep="\n", end="")
     print(position_answer.SUMMARY_NOTE, "", sep="\n")
@@ -169,7 +169,7 @@ def _show(options, out, title, budgets, answers) -> None:
     print(table_text.format_table(notable_sources, source_columns), end="")
     for remark in dict.fromkeys(f"{b.name}: {remark}" for b in budgets for remark in b.remarks):
         print(f"note: {remark}")
-    write_whole(out / "bands.csv", position_answer.bands_text(budgets).encode("utf-8"))
+    write_whole(out / "bands.csv", position_answer.position_bands_text(budgets).encode("utf-8"))
     limit = None if options.within.is_relative else options.within.size
     figure = position_figure(budgets, limit if options.corridor is None else options.corridor)
     command_line.write_pictures(out, NAME, to_matplotlib(figure, title), options.formats)

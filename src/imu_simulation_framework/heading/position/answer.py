@@ -269,8 +269,8 @@ def rank_position_causes(model: PositionErrorModel) -> pd.DataFrame:
     return table.reindex(order).rename_axis("source")
 
 
-def summary_columns(limit: PositionLimit, corridor: float | None) -> tuple[Column, ...]:
-    """Return the columns of :func:`summary_table`.
+def position_summary_columns(limit: PositionLimit, corridor: float | None) -> tuple[Column, ...]:
+    """Return the columns of :func:`position_summary_table`.
 
     Parameters
     ----------
@@ -301,7 +301,7 @@ def summary_columns(limit: PositionLimit, corridor: float | None) -> tuple[Colum
     return tuple(columns)
 
 
-def summary_table(
+def position_summary_table(
     budgets: Sequence[PositionBudget], answers: Sequence[PositionAnswer]
 ) -> pd.DataFrame:
     """Create the table that summarises the position errors of all budgets.
@@ -316,7 +316,7 @@ def summary_table(
     Returns
     -------
     pandas.DataFrame
-        One row per budget, with the keys of :func:`summary_columns`.
+        One row per budget, with the keys of :func:`position_summary_columns`.
     """
     return pd.DataFrame([_summary(*pair) for pair in zip(budgets, answers)])
 
@@ -341,7 +341,7 @@ def _summary(budget: PositionBudget, answer: PositionAnswer) -> dict[str, Any]:
     }
 
 
-def source_table(
+def position_source_table(
     budgets: Sequence[PositionBudget], answers: Sequence[PositionAnswer]
 ) -> pd.DataFrame:
     """Create the table of each error source's contribution to the position error.
@@ -366,7 +366,7 @@ def source_table(
     return pd.concat(tables)
 
 
-def bands_text(budgets: Sequence[PositionBudget]) -> str:
+def position_bands_text(budgets: Sequence[PositionBudget]) -> str:
     """Format the position error over time as CSV.
 
     Parameters
