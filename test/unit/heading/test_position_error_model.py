@@ -1,5 +1,6 @@
 """Linear model of the position error, compared with formulas and simulated dead reckoning."""
 
+import dataclasses
 import math
 
 import numpy as np
@@ -227,7 +228,8 @@ def test_realisations_have_covariance_of_model(fuse):
     motion = MOTIONS["aisles"]
     fixes = (PositionFix(20.0, 0.02), PositionFix(40.0, 0.02, since=10.0))
     start = StartUncertainty(0.01, 0.005)
-    reckoning = DeadReckoning(WHEELS, fuse, fixes, start)
+    wheels = dataclasses.replace(WHEELS, ticks_per_turn=50)
+    reckoning = DeadReckoning(wheels, fuse, fixes, start)
     model = position_error_model(IMU, motion, reckoning)
     runs = 4000
     errors = model.realisations(runs)
@@ -288,3 +290,13 @@ def started(motion, position):
     return position_error_model(
         IMU, motion, DeadReckoning(start=StartUncertainty(position=position))
     )
+
+
+@pytest.mark.parametrize("yaw", [0.89, 1.68, 2.47])
+def test_straight_drive_in_any_direction_has_no_variance_along_it(yaw):
+    time = np.arange(0.0, 60.0, 0.1)
+    path = np.outer(time, [np.cos(yaw), np.sin(yaw), 0.0])
+    level = np.tile([0.0, 0.0, np.sin(0.5 * yaw), np.cos(0.5 * yaw)], (len(time), 1))
+    model = position_error_model(IMU, isf.Motion.from_poses(time, path, level))
+    bands = model.component("along").bands()
+    np.testing.assert_allclose(bands["std"], 0.0, atol=1e-6)

@@ -44,6 +44,7 @@ START_POSITION, START_HEADING, FIXES = "start position", "start heading", "posit
 DISTANCE = "distance"
 """Name of the distance between estimated and true position, of which survivals are estimated."""
 _INCREMENTS = "noise within steps"
+_YAW_NOISE = "yaw noise of a fusion"
 _RUNS_AT_ONCE = 128
 """Number of runs held in memory at a time while a probability is estimated."""
 
@@ -436,6 +437,9 @@ class PositionErrorModel:
             distance += slip.distance_factor * slipped
         if self.start.heading > 0.0:
             yaw += self.start.heading * normals.draw(START_HEADING, 1)
+        if self.heading.gains is not None and self.heading.imu is not None:
+            noise = self.heading.imu.state_space.yaw_noise.sum() + self.odometer.yaw_noise**2
+            yaw += self.heading.gains @ (math.sqrt(noise) * normals.draw(_YAW_NOISE, count))
         errors = track.integrate_yaw(yaw) + track.integrate_distance(distance)
         errors += track.integrate_yaw(self._known_odometer_yaw[:, np.newaxis])
         errors += track.integrate_distance(self._known_odometer_distance[:, np.newaxis])
@@ -717,7 +721,8 @@ class PositionComponent(ErrorDistribution):
         return self.model.names
 
     def _projected(self, covariances: np.ndarray) -> np.ndarray:
-        return np.einsum("ni,nij,nj->n", self.axes, covariances, self.axes)
+        # Rounding errors may be negative where the error has no variance.
+        return np.maximum(np.einsum("ni,nij,nj->n", self.axes, covariances, self.axes), 0.0)
 
     def mean(self) -> np.ndarray:
         return np.sum(self.axes * self.model.mean(), axis=1)
