@@ -1,11 +1,13 @@
 """Tests of the command-line program position_budget.py."""
 
 import math
+import re
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import norm
 from tool_calls import PNG, call_tool
 
 from imu_simulation_framework.commands import command_line
@@ -54,11 +56,22 @@ def test_straight_drive_has_error_of_closed_form_along_and_across():
 def test_probability_all_the_time_agrees_with_reflection_principle():
     """Slip along a straight drive is a Wiener process of the distance error."""
     Path("slip.yaml").write_text("slip: 0.02\n")
-    text, bands, _ = predict("--straight", "100s", "--odometer", "slip.yaml", "--within", "0.2m")
-    std = bands["along_std"].iloc[-1]
+    options = ("--straight", "100s", "--imu", "ideal.yaml", "--odometer", "slip.yaml")
+    Path("ideal.yaml").write_text("name: ideal\n")
+    text, bands, _ = predict(*options, "--within", "0.2m")
+    std = bands[bands["robot"] == "ideal, slip odometer"]["along_std"].iloc[-1]
     assert std == pytest.approx(0.02 * math.sqrt(0.5 * 100.0), rel=1e-6)
-    line = next(line for line in text.splitlines() if line.startswith("slip odometer: "))
-    assert "within 0.2 m" in line
+    printed = re.search(r"ideal, slip odometer: .* in ([\d.]+) % of drives; at the end", text)
+    # The barrier of a sampled process is shifted (Broadie, Glasserman and Kou, 1997).
+    step = bands["time"].iloc[1]
+    barrier = 0.2 + 0.5826 * std * math.sqrt(step / 100.0)
+    expected = sum(
+        (-1.0) ** k
+        * (norm.cdf((2 * k + 1) * barrier / std) - norm.cdf((2 * k - 1) * barrier / std))
+        for k in range(-20, 21)
+    )
+    error = math.sqrt(expected * (1.0 - expected) / 4000)
+    assert abs(float(printed[1]) / 100.0 - expected) < 4.0 * error + 0.003
 
 
 def test_regular_fixes_limit_the_error():
@@ -69,6 +82,30 @@ def test_regular_fixes_limit_the_error():
     assert np.max(bands["across_std"]) < 0.1 * np.max(free["across_std"])
     assert "position fixes" in set(budget["source"])
     assert "across the track it stays within 0.5 m" in text
+
+
+def test_odometers_of_same_file_name_are_compared():
+    for folder, scale in (("a", 0.01), ("b", 0.02)):
+        Path(folder).mkdir()
+        Path(folder, "wheels.yaml").write_text(f"scale_sigma: {scale}\n")
+    odometers = ("--odometer", "a/wheels.yaml", "--odometer", "b/wheels.yaml")
+    _, bands, _ = predict("--straight", "10s", *odometers)
+    last = bands.groupby("robot", sort=False)["along_std"].last()
+    np.testing.assert_allclose(last, [0.1, 0.2], rtol=1e-6)
+
+
+def test_known_errors_that_fixes_cannot_estimate_are_reported():
+    Path("biased.yaml").write_text("name: biased\ngyroscope: {turn_on_bias: 1.0e-4}\n")
+    options = ("--straight", "10min", "--imu", "biased.yaml", "--unit", "this")
+    text, _, _ = predict(*options, "--fix", "every 1min to 5cm")
+    assert "state them as standard deviations" in text
+    assert "state them as standard deviations" not in predict(*options)[0]
+
+
+def test_time_of_short_motion_is_its_end():
+    text, bands, _ = predict("--straight", "0.5s", "--imu", "mine.yaml")
+    assert "position error after 0.5 s" in text
+    assert bands["time"].iloc[-1] == pytest.approx(0.5)
 
 
 def test_fused_heading_is_another_robot():

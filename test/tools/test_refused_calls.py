@@ -56,6 +56,7 @@ position_budget.py a --imu mine.yaml --fix 'every 60s' | --fix: ... 'every 60s t
 position_budget.py a --imu mine.yaml --fix 'at 2h to 5cm' --out . | fix at 7200 s ... outside
 position_budget.py a --imu mine.yaml --corridor 0.1 --start-position 0.2 --out . | corridor of 0.1 m
 position_budget.py --straight 60 --speed 0 --imu mine.yaml --out . | 0 m long
+position_budget.py a --imu mine.yaml --fix 'closure at 10s since 20s to 5cm' | --fix: ... since
 position_budget.py --flight c3104 --imu mine.yaml | --flight
 heading_budget.py a --imu bno055 --stops often | stops is 'often'
 identify_yaw_error.py idle.ini | [imu_recording] use

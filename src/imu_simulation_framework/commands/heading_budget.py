@@ -109,12 +109,7 @@ def _task(options) -> _Task:
     operation = imu_options.operation_from_options(options)
     chosen_motion = motion_options.choose_motion(options, linear=True)
     driven, motion = chosen_motion.motion, operation.insert_stops(chosen_motion.motion)
-    end = math.floor(motion.duration + 1e-6) if options.at is None else options.at
-    if not 0.0 < end <= motion.duration * (1.0 + 1e-9):
-        raise ConfigurationError(
-            f"{chosen_motion.name} lasts {motion.duration:.6g} s, expected at least {end:g} s "
-            "(--at)"
-        )
+    end = motion_options.evaluation_time(options, chosen_motion.name, motion.duration)
     most = MAX_TIMES - 1 if options.fuse else MAX_STEPS
     period = min(budget_step(end, most), model_step(end, motion, operation, 1))
     task = BudgetTask(motion, driven, operation, end, period, chosen_motion.sample)

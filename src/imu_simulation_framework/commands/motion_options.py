@@ -105,6 +105,37 @@ def choose_motion(
     return chosen_motion
 
 
+def evaluation_time(options: argparse.Namespace, name: str, duration: float) -> float:
+    """Return the time of the option ``--at``, by default the end of the motion.
+
+    Parameters
+    ----------
+    options : argparse.Namespace
+        Options with ``at`` [s].
+    name : str
+        Name of the motion.
+    duration : float
+        Duration of the motion [s].
+
+    Returns
+    -------
+    float
+        Time since the start of the motion; by default in whole seconds from 1 s on [s].
+
+    Raises
+    ------
+    ConfigurationError
+        The motion ends before that time.
+    """
+    if options.at is None:
+        return math.floor(duration + 1e-6) if duration >= 1.0 else duration
+    if not 0.0 < options.at <= duration * (1.0 + 1e-9):
+        raise ConfigurationError(
+            f"{name} lasts {duration:.6g} s, expected at least {options.at:g} s (--at)"
+        )
+    return options.at
+
+
 def _named_drive(options, default):
     """Return the name of the drive, or None if another motion is specified."""
     motions = {

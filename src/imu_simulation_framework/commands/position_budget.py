@@ -83,31 +83,30 @@ def _task(options) -> _Task:
     operation = imu_options.operation_from_options(options)
     chosen = motion_options.choose_motion(options, linear=True)
     motion = operation.insert_stops(chosen.motion)
-    end = math.floor(motion.duration + 1e-6) if options.at is None else options.at
-    if not 0.0 < end <= motion.duration * (1.0 + 1e-9):
-        raise ConfigurationError(
-            f"{chosen.name} lasts {motion.duration:.6g} s, expected at least {end:g} s (--at)"
-        )
+    end = motion_options.evaluation_time(options, chosen.name, motion.duration)
     most = MAX_TIMES - 1
     period = min(budget_step(end, most), model_step(end, motion, operation, 1))
-    return _Task(chosen, motion, operation, end, max(period, end / most))
+    period = max(period, end / most)
+    # The model ends at a whole step, at most half a step from the requested time.
+    steps = min(max(1, round(end / period)), math.floor(motion.duration / period + 1e-9))
+    return _Task(chosen, motion, operation, steps * period, period)
 
 
 def _robots(options) -> list[_Robot]:
     imus = [imu_options.choose_unit(imu_options.choose_imu(text), options) for text in options.imu]
     placed_imus = imu_options.place_imus(imus, options)
-    odometers = {Path(name).stem: read_odometer(name) for name in options.odometer}
+    odometers = [(Path(name).stem, read_odometer(name)) for name in options.odometer]
     robots = []
     for placed in placed_imus:
         name = placed.imu.name
         if not odometers:
             robots.append(_Robot(name, placed, None))
-        for wheels, odometer in odometers.items():
+        for wheels, odometer in odometers:
             robots.append(_Robot(f"{name}, {wheels} odometer", placed, odometer))
             if options.fuse:
                 fused_name = f"{name} fused with {wheels} odometer"
                 robots.append(_Robot(fused_name, placed, odometer, fuse=True))
-    robots += [_Robot(f"{name} odometer", None, odometer) for name, odometer in odometers.items()]
+    robots += [_Robot(f"{name} odometer", None, odometer) for name, odometer in odometers]
     names = number_duplicates([robot.name for robot in robots])
     return [robot._replace(name=name) for name, robot in zip(names, robots)]
 
@@ -116,6 +115,7 @@ def _results_folder(options, task, robots):
     names = [f"{NAME}.{format}" for format in options.formats] + ["bands.csv"]
     names += [f"budget.{table_text.ENDINGS[format]}" for format in options.table]
     files = [file for robot in robots if robot.imu is not None for file in robot.imu.imu.files]
+    files += [name for name in options.odometer if Path(name).is_file()]
     return command_line.results_folder(options.out, names, [*task.chosen.files, *files])
 
 
@@ -138,7 +138,10 @@ def _budget(options, task, robot) -> PositionBudget:
         task.end,
     )
     remarks = [] if robot.imu is None else list(robot.imu.imu.remarks)
-    return PositionBudget(robot.name, model, remarks + list(model.limits))
+    remarks += model.limits
+    if robot.fuse or fixes:
+        remarks += filter(None, [position_answer.known_error_remark(model)])
+    return PositionBudget(robot.name, model, remarks)
 
 
 def _answers(options, budgets) -> list[PositionAnswer]:
@@ -170,8 +173,7 @@ def _show(options, out, title, budgets, answers) -> None:
     for remark in dict.fromkeys(f"{b.name}: {remark}" for b in budgets for remark in b.remarks):
         print(f"note: {remark}")
     write_whole(out / "bands.csv", position_answer.position_bands_text(budgets).encode("utf-8"))
-    limit = None if options.within.is_relative else options.within.size
-    figure = position_figure(budgets, limit if options.corridor is None else options.corridor)
+    figure = position_figure(budgets, options.within, options.corridor)
     command_line.write_pictures(out, NAME, to_matplotlib(figure, title), options.formats)
     print(out / "bands.csv")
     print(*table_text.write_tables(out, "budget", sources, source_columns, options.table), sep="\n")

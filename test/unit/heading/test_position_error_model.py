@@ -106,6 +106,24 @@ def test_single_fix_reduces_variance_as_in_kalman_update(straight):
     np.testing.assert_allclose(variance[model.time >= 300.0], fused, rtol=1e-9)
 
 
+def test_two_fixes_at_same_time_equal_one_more_accurate_fix(straight):
+    start = StartUncertainty(position=0.2)
+    pair = DeadReckoning(start=start, fixes=(PositionFix(300.0, 0.1), PositionFix(300.0, 0.1)))
+    single = DeadReckoning(start=start, fixes=(PositionFix(300.0, 0.1 / math.sqrt(2.0)),))
+    found = [
+        position_error_model(gyroscope(), straight, each).covariance() for each in (pair, single)
+    ]
+    np.testing.assert_allclose(*found, rtol=1e-9)
+
+
+def test_fix_between_samples_is_not_used_before_its_time(straight):
+    fix = PositionFix(300.4, 0.05)
+    reckoning = DeadReckoning(start=StartUncertainty(position=0.2), fixes=(fix,))
+    variance = position_error_model(gyroscope(), straight, reckoning).covariance()[:, 0, 0]
+    assert variance[300] == pytest.approx(0.2**2)
+    assert variance[301] < 0.05**2
+
+
 def test_loop_closure_leaves_start_error_and_removes_growth(straight):
     fix = PositionFix(600.0, 1e-3, since=0.0)
     start = StartUncertainty(position=0.2)
@@ -144,10 +162,14 @@ def test_radial_probability_matches_rayleigh_and_rice_distributions():
     assert found == pytest.approx(expected, abs=1e-9)
 
 
-def test_radial_probability_of_flat_distribution_is_one_dimensional():
-    flat = np.array([[[0.0, 0.0], [0.0, 9.0]]])
-    found = probability_within_distance(3.0, np.zeros(2), flat, np.ones(1))
-    assert found == pytest.approx(math.erf(1.0 / math.sqrt(2.0)), abs=1e-9)
+@pytest.mark.parametrize("mean", [0.0, 1.0, 2.9])
+@pytest.mark.parametrize("short", [0.0, 1e-3])
+def test_radial_probability_of_flat_distribution_is_one_dimensional(mean, short):
+    flat = np.array([[[short**2, 0.0], [0.0, 9.0]]])
+    found = probability_within_distance(3.0, np.array([mean, 0.0]), flat, np.ones(1))
+    expected = math.erf(math.sqrt(3.0**2 - mean**2) / 3.0 / math.sqrt(2.0))
+    # The curvature of the circle over the short axis has an effect of second order.
+    assert found == pytest.approx(expected, abs=1e-9 + 3.0 * short**2)
 
 
 def dead_reckon(motion, yaws, distances):
@@ -274,6 +296,9 @@ def test_likelihood_of_track_prefers_model_that_made_it():
         (lambda m: position_error_model(IMU, isf.at_rest(60.0, 10.0)), "0 m"),
         (lambda m: fixed(m, PositionFix(10.0, 0.0)), "0.0 m"),
         (lambda m: fixed(m, PositionFix(1e4, 0.1)), "10000 s"),
+        (lambda m: fixed(m, PositionFix(10.0, 0.1, since=20.0)), "since 20 s"),
+        (lambda m: position_error_model(IMU, m).likelihood(np.zeros((601, 2)), 0.0), "0.0 m"),
+        (lambda m: position_error_model(IMU, m, period=0.5), "1201 times"),
         (lambda m: started(m, -1.0), "start.position"),
     ],
 )

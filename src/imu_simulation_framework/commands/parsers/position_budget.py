@@ -10,7 +10,7 @@ The robot adds up the distances of its odometer along the heading of its IMU. Wi
 heading is that of the odometer; without an odometer, distances are exact; with --fuse, there is
 also the optimal fusion of both headings. IMUs, odometers and their operation are specified as for
 heading_budget.py. Position fixes are observations by the best linear estimator, which thereby
-corrects the heading, too.
+corrects the heading, too; it knows the standard deviations of errors, but not their values.
 
 Bands and ellipses are computed without random numbers, and are exact for small errors. The share of
 drives that stay within the limit all the time is counted in 4000 simulated drives. Writes to DIR:
@@ -62,7 +62,7 @@ def parse_arguments(arguments: Sequence[str]) -> argparse.Namespace:
     add("--within", type=option_types.position_limit, default=option_types.position_limit("1m"),
         metavar="LIMIT",
         help="limit of the distance from the true position for which probabilities are computed: "
-             "a length such as 0.5m, or a share of the distance travelled such as 2%%; "
+             "a length such as 0.5m, or a share of the distance travelled at the end such as 2%%; "
              "by default 1m")
     add("--corridor", type=option_types.positive_length, metavar="LENGTH",
         help="limit of the error across the track to either side, such as 0.3m in an aisle")

@@ -10,6 +10,7 @@ from ...core import colours
 from ...report import style
 from ...report.figure import Figure
 from ..position.answer import PositionBudget
+from ..position.limit import PositionLimit
 
 _ELLIPSES = 12
 """Number of ellipses along a track."""
@@ -18,15 +19,19 @@ _RADIUS_95 = 2.448
 _OUTLINE = np.linspace(0.0, 2.0 * np.pi, 61)
 
 
-def position_figure(budgets: Sequence[PositionBudget], limit: float | None = None) -> Figure:
+def position_figure(
+    budgets: Sequence[PositionBudget], limit: PositionLimit, corridor: float | None = None
+) -> Figure:
     """Create a figure of each robot's track with ellipses, and of its errors over time.
 
     Parameters
     ----------
     budgets : sequence of PositionBudget
         Position error models of the compared robots.
-    limit : float, optional
-        Limit of the distance from the true position [m].
+    limit : PositionLimit
+        Limit of the distance from the true position.
+    corridor : float, optional
+        Limit of the error across the track to either side [m].
 
     Returns
     -------
@@ -39,7 +44,11 @@ def position_figure(budgets: Sequence[PositionBudget], limit: float | None = Non
     for budget in budgets:
         _draw_track(figure, budget)
         for component in ("across", "along"):
-            _draw_bands(figure, budget, component, unit, limit)
+            metres = limit.metres(float(budget.model.track.distance[-1]))
+            lines = {f"limit of {metres:.3g} m": metres}
+            if corridor is not None and component == "across":
+                lines[f"corridor of {corridor:.3g} m"] = corridor
+            _draw_bands(figure, budget, component, unit, lines)
     return figure
 
 
@@ -65,7 +74,7 @@ def _draw_track(figure: Figure, budget: PositionBudget) -> None:
 
 
 def _draw_bands(
-    figure: Figure, budget: PositionBudget, component: str, unit: float, limit: float | None
+    figure: Figure, budget: PositionBudget, component: str, unit: float, lines: dict[str, float]
 ) -> None:
     probabilities = [probability for probability, _ in style.BANDS]
     bands = budget.model.component(component).bands(probabilities)
@@ -77,6 +86,7 @@ def _draw_bands(
         figure.band(time, low, high, colours.SIMULATED, opacity, name)
     figure.line(time, bands["mean"], {**style.REAL, "linewidth": 1.4}, "mean")
     reach = float(np.max(np.abs([bands["lower_99"], bands["upper_99"]])))
-    if limit is not None and limit < 3.0 * reach:
-        for side in (1.0, -1.0):
-            figure.level(side * limit, style.LIMIT, f"limit of {limit:g} m")
+    for name, size in lines.items():
+        if size < 3.0 * reach:
+            for side in (1.0, -1.0):
+                figure.level(side * size, style.LIMIT, name)

@@ -22,6 +22,7 @@ from ...core.tables import escape_formula
 from ...report import table as table_text
 from ...report.table import Column
 from ..answer import EARLY_SHARE, RUNS, FirstPassage, passage_words, seconds
+from ..budget import NOTABLE_SHARE
 from .limit import PositionLimit
 from .model import DISTANCE, PositionErrorModel
 
@@ -44,6 +45,7 @@ SOURCE_COLUMNS = (
 SUMMARY_NOTE = f"""\
 50 %, 95 %: distance from the true position that this share of drives does not exceed;
 of distance: the 95th percentile relative to the distance travelled;
+within: a limit in % is relative to the distance travelled at the end;
 all the time, passed by: counted in {RUNS} simulated drives, with the 95 % interval"""
 """Note below the summary table of position budgets."""
 
@@ -235,6 +237,29 @@ def check_limits(
                 )
 
 
+def known_error_remark(model: PositionErrorModel) -> str | None:
+    """Describe errors that are the same in every run, which no estimator corrects in the model.
+
+    Parameters
+    ----------
+    model : PositionErrorModel
+        Model with a fused heading or with position fixes.
+
+    Returns
+    -------
+    str or None
+        Message; None if these errors are small.
+    """
+    mean = float(np.max(np.hypot(*model.mean().T)))
+    deviation = math.sqrt(float(np.max(np.trace(model.covariance(), axis1=1, axis2=2))))
+    if mean <= NOTABLE_SHARE * deviation:
+        return None
+    return (
+        f"up to {length(mean)} of its error are errors that a file states as values, which the "
+        "estimator does not know; state them as standard deviations to have them estimated"
+    )
+
+
 def rank_position_causes(model: PositionErrorModel) -> pd.DataFrame:
     """Rank the error sources by their contributions to the final position error.
 
@@ -384,7 +409,7 @@ def position_bands_text(budgets: Sequence[PositionBudget]) -> str:
     tables = {}
     for budget in budgets:
         model, covariance = budget.model, budget.model.covariance()
-        mean, deviations = model.mean(), np.sqrt(np.einsum("nii->ni", covariance))
+        mean, deviations = model.mean(), np.sqrt(np.maximum(np.einsum("nii->ni", covariance), 0.0))
         product = np.prod(deviations, axis=1)
         table = pd.DataFrame(
             {

@@ -81,6 +81,10 @@ class FixSchedule(NamedTuple):
                 f"the position fix is '{text}', expected times and an accuracy, such as "
                 f"{SCHEDULE_EXAMPLES}"
             ) from None
+        if since is not None and not 0.0 <= since < time:
+            raise ConfigurationError(
+                f"the position fix is '{text}', but since has to be earlier than the closure"
+            )
         if not (time > 0.0 and sigma > 0.0):
             raise ConfigurationError(
                 f"the position fix is '{text}', expected a time and an accuracy above zero"

@@ -44,7 +44,6 @@ START_POSITION, START_HEADING, FIXES = "start position", "start heading", "posit
 DISTANCE = "distance"
 """Name of the distance between estimated and true position, of which survivals are estimated."""
 _INCREMENTS = "noise within steps"
-_YAW_NOISE = "yaw noise of a fusion"
 _RUNS_AT_ONCE = 128
 """Number of runs held in memory at a time while a probability is estimated."""
 
@@ -151,6 +150,14 @@ class Survival(NamedTuple):
     half_width: np.ndarray
 
 
+class _Observations(NamedTuple):
+    """Samples at which changes in position end and start (-1: none), and stds of x and y (2f,)."""
+
+    ends: np.ndarray
+    starts: np.ndarray
+    sigmas: np.ndarray
+
+
 class _Part(NamedTuple):
     """Random part of a position error: source, spread over sensors, and covariance (2n, 2n)."""
 
@@ -211,8 +218,6 @@ class PositionErrorModel:
                 raise ConfigurationError(
                     f"start.{name} is {value}, expected a standard deviation of at least zero"
                 )
-        fixes = sorted(self.fixes, key=lambda fix: fix.time)
-        object.__setattr__(self, "fixes", tuple(fixes))
         last = float(self.time[-1])
         for fix in self.fixes:
             if not (fix.sigma > 0.0 and math.isfinite(fix.sigma)):
@@ -220,11 +225,16 @@ class PositionErrorModel:
                     f"the position fix at {fix.time:g} s has the standard deviation {fix.sigma} m, "
                     "expected a positive number"
                 )
-            earliest = 0.0 if fix.since is None else fix.since
-            if not 0.0 <= earliest <= fix.time <= last * (1.0 + 1e-9):
+            if not 0.0 <= fix.time <= last * (1.0 + 1e-9):
                 raise ConfigurationError(
-                    f"the position fix at {fix.time:g} s is outside the motion, which lasts "
-                    f"{last:g} s"
+                    f"the position fix at {fix.time:g} s is outside the times of the model, which "
+                    f"are from 0 to {last:g} s"
+                )
+            if fix.since is not None and not 0.0 <= fix.since <= fix.time - self.track.step:
+                raise ConfigurationError(
+                    f"the position fix at {fix.time:g} s measures the change in position since "
+                    f"{fix.since:g} s, expected a time at least one step of {self.track.step:g} s "
+                    "earlier"
                 )
 
     @property
@@ -437,9 +447,9 @@ class PositionErrorModel:
             distance += slip.distance_factor * slipped
         if self.start.heading > 0.0:
             yaw += self.start.heading * normals.draw(START_HEADING, 1)
-        if self.heading.gains is not None and self.heading.imu is not None:
-            noise = self.heading.imu.state_space.yaw_noise.sum() + self.odometer.yaw_noise**2
-            yaw += self.heading.gains @ (math.sqrt(noise) * normals.draw(_YAW_NOISE, count))
+        for name, std in self._filtered_yaw_noise.items():
+            noise = std * normals.draw(f"{name}, filtered", count)
+            yaw += self.heading.propagate_odometer_errors(noise)
         errors = track.integrate_yaw(yaw) + track.integrate_distance(distance)
         errors += track.integrate_yaw(self._known_odometer_yaw[:, np.newaxis])
         errors += track.integrate_distance(self._known_odometer_distance[:, np.newaxis])
@@ -451,21 +461,24 @@ class PositionErrorModel:
             errors += np.repeat(numbers, count, axis=0)
         if self.fixes:
             gains = self._blocks.gains
-            noise = np.repeat([fix.sigma for fix in self.fixes], 2)[:, np.newaxis]
-            observed = self._observe(errors) + noise * normals.draw(FIXES, 2 * len(self.fixes))
+            noise = self._observations.sigmas[:, np.newaxis]
+            observed = self._observe(errors) + noise * normals.draw(FIXES, len(noise))
             errors = errors - gains @ observed
         return np.moveaxis(errors.reshape(2, count, runs), (0, 1, 2), (2, 1, 0))
 
-    def likelihood(self, observed: np.ndarray, sigma: float = 0.0) -> Likelihood:
+    def likelihood(self, observed: np.ndarray, sigma: float) -> Likelihood:
         """Compute the likelihood of an observed position error.
+
+        Strengths that differ between sensors have their mean square.
 
         Parameters
         ----------
         observed : numpy.ndarray
             Errors of x and y at the times of the model, shape (n, 2) [m]; NaN without an
             observation.
-        sigma : float, optional
-            Standard deviation of the white noise of the reference in each coordinate [m].
+        sigma : float
+            Standard deviation of the white noise of the reference in each coordinate [m]. It has to
+            be positive, since constant errors alone have a singular covariance.
 
         Returns
         -------
@@ -475,8 +488,12 @@ class PositionErrorModel:
         Raises
         ------
         ConfigurationError
-            If the observed error has another shape.
+            If the observed error has another shape, or the noise is not positive.
         """
+        if not sigma > 0.0:
+            raise ConfigurationError(
+                f"the noise of the reference is {sigma} m, expected a positive standard deviation"
+            )
         observed = np.asarray(observed, dtype=float)
         if observed.shape != (len(self.time), 2):
             raise ConfigurationError(
@@ -485,8 +502,7 @@ class PositionErrorModel:
             )
         error = (observed - self.mean()).T.ravel()
         covariance = self._blocks.total + sigma**2 * np.eye(len(error))
-        # An error that is known to be zero, such as the first one, contains no information.
-        seen = np.flatnonzero(np.isfinite(error) & (np.diag(covariance) > 0.0))
+        seen = np.flatnonzero(np.isfinite(error))
         # In the order of time, each innovation depends on earlier observations only.
         seen = seen[np.argsort(seen % len(self.time), kind="stable")]
         root = cholesky(covariance[np.ix_(seen, seen)], lower=True)
@@ -595,15 +611,21 @@ class PositionErrorModel:
             block = np.full((count, count), self.start.position**2)
             yield _Part(START_POSITION, 0.0, np.kron(np.eye(2), block))
         for name, variance in self._increments.items():
-            yield _Part(name, self._spread(name), self.track.step_covariance(variance))
-        if self.heading.gains is not None:
-            # The estimator also uses the white noise of both sensors' yaw.
-            imu = self.heading.imu
-            assert imu is not None  # a fusion requires both sensors
-            noise = imu.state_space.yaw_noise.sum() + self.odometer.yaw_noise**2
-            curves = math.sqrt(noise) * self.track.integrate_yaw(self.heading.gains)
-            if np.any(curves):
-                yield _Part(ENCODER, 0.0, curves @ curves.T)
+            yield _Part(name, 0.0, self.track.step_covariance(variance))
+        for name, std in self._filtered_yaw_noise.items():
+            filtered = self.heading.propagate_odometer_errors(std * np.eye(count))
+            curves = self.track.integrate_yaw(filtered)
+            yield _Part(name, 0.0, curves @ curves.T)
+
+    @cached_property
+    def _filtered_yaw_noise(self) -> dict[str, float]:
+        """Std of each white noise of the yaw that a fusion filters, by source [rad]."""
+        if self.heading.gains is None or self.heading.imu is None:
+            return {}
+        space = self.heading.imu.state_space
+        noise = {name: math.sqrt(variance) for name, variance in zip(space.names, space.yaw_noise)}
+        noise[ENCODER] = self.odometer.yaw_noise
+        return {name: std for name, std in noise.items() if std > 0.0}
 
     def _heading_parts(self) -> Iterator[_Part]:
         imu = self._imu
@@ -629,19 +651,26 @@ class PositionErrorModel:
         return dict(zip(space.names, space.spreads)).get(name, 0.0)
 
     @cached_property
-    def _fix_places(self) -> tuple[np.ndarray, np.ndarray]:
-        """Sample of each fix, and of the earlier time of the observed change (or -1)."""
+    def _observations(self) -> _Observations:
+        """Fixes in the order of their samples, with those of the same samples combined.
 
-        def sample(time: float) -> int:
-            return round(time / self.track.step)
-
-        ends = np.array([sample(fix.time) for fix in self.fixes], dtype=int)
-        starts = [-1 if fix.since is None else sample(fix.since) for fix in self.fixes]
-        return ends, np.array(starts, dtype=int)
+        A fix between two samples acts at the later one, so that it is not used before its time.
+        """
+        weights: dict[tuple[int, int], float] = {}
+        for fix in self.fixes:
+            end = math.ceil(fix.time / self.track.step - 1e-6)
+            start = -1 if fix.since is None else round(fix.since / self.track.step)
+            if start < end:
+                place = min(end, len(self.time) - 1), start
+                weights[place] = weights.get(place, 0.0) + 1.0 / fix.sigma**2
+        places = sorted(weights)
+        sigmas = np.repeat([1.0 / math.sqrt(weights[place]) for place in places], 2)
+        ends, starts = np.array(places, dtype=int).reshape(-1, 2).T
+        return _Observations(ends, starts, sigmas)
 
     def _observe(self, errors: np.ndarray) -> np.ndarray:
         """Return the observed components (2 f, ...) of position errors (2 n, ...)."""
-        ends, starts = self._fix_places
+        ends, starts, _ = self._observations
         shaped = errors.reshape(2, len(self.time), *errors.shape[1:])
         earlier = shaped[:, starts].copy()
         earlier[:, starts < 0] = 0.0
@@ -671,19 +700,18 @@ class PositionErrorModel:
                 earlier = varying[name][0] if name in varying else 0.0
                 varying[name] = block + earlier, spread
         if gains is not None:
-            noise = gains * np.repeat([fix.sigma for fix in self.fixes], 2)
+            noise = gains * self._observations.sigmas
             by_source[FIXES] = _equal_times_of_product(noise, noise, count)
         return _Blocks(by_source, list(varying.values()), gains, total)
 
     def _filtered(self, total: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the causal gains (2n, 2f) of all fixes, and the covariance after them."""
         crossed = self._observe(total)
-        noise = np.repeat([fix.sigma**2 for fix in self.fixes], 2)
-        between = self._observe(crossed.T) + np.diag(noise)
+        between = self._observe(crossed.T) + np.diag(self._observations.sigmas**2)
         root = cholesky(between, lower=True)
         weights = solve_triangular(root, crossed, lower=True)
         # A fix only changes the estimate from its time on.
-        ends, _ = self._fix_places
+        ends = self._observations.ends
         samples = np.tile(np.arange(len(self.time)), 2)
         weights[np.repeat(ends, 2)[:, np.newaxis] > samples] = 0.0
         gains = solve_triangular(root, weights, lower=True, trans="T").T

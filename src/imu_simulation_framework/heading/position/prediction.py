@@ -16,6 +16,7 @@ from ...sensors import simulation
 from ...sensors.magnetism.environment import MagneticEnvironment, read_magnetic_environment
 from ...sensors.odometer import OdometerSpecification, read_odometer
 from ...sensors.operation import Operation
+from ..model.distribution import ErrorDistribution
 from ..model.imu_error_sources import LinearImu, yaw_error_model
 from ..model.model import YawErrorModel
 from ..model.odometer import (
@@ -24,6 +25,7 @@ from ..model.odometer import (
     odometer_constants,
     wheel_slips,
 )
+from ..statistics import TWO_SIDED
 from .fixes import PositionFix
 from .model import HeadingSource, OdometerErrors, PositionErrorModel, StartUncertainty
 from .track import Track
@@ -32,8 +34,6 @@ MAX_YAW_ERROR = math.radians(20.0)
 """Yaw error above which a linear position error is reported as inaccurate [rad].
 
 The sine of this angle is 2 % smaller than the angle; the cosine shortens the path by 6 %."""
-LINEAR_PROBABILITY = 0.95
-"""Share of drives whose yaw error has to stay below :data:`MAX_YAW_ERROR`."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class DeadReckoning:
         If the heading is to be fused without an odometer.
     """
 
-    odometer: OdometerSpecification | None = None
+    odometer: OdometerSpecification | str | None = None
     fuse: bool = False
     fixes: tuple[PositionFix, ...] = ()
     start: StartUncertainty = field(default_factory=StartUncertainty)
@@ -68,6 +68,12 @@ class DeadReckoning:
             object.__setattr__(self, "odometer", read_odometer(self.odometer))
         if self.fuse and self.odometer is None:
             raise ConfigurationError("a fused heading requires an odometer")
+
+    @property
+    def specification(self) -> OdometerSpecification | None:
+        """Errors of the odometer, which has been read if it was a name or a file."""
+        assert not isinstance(self.odometer, str)
+        return self.odometer
 
 
 @accept_names(imu=simulation.named_errors, magnetic_environment=read_magnetic_environment)
@@ -93,7 +99,7 @@ def position_error_model(
     reckoning : DeadReckoning, optional
         Odometer, fixes and uncertainty of the start; by default distances are known exactly.
     period : float, optional
-        Step of the model [s]; the motion may have at most 1000 steps.
+        Step of the model [s]; the model may have at most 1000 times.
     operation, sample, magnetic_environment : optional
         See :func:`.yaw_error_model`.
     until : float, optional
@@ -115,15 +121,16 @@ def position_error_model(
     --------
     >>> motion = isf.straight(600.0, speed=1.0)
     >>> reckoning = isf.DeadReckoning(odometer="differential")
-    >>> model = isf.position_error_model("mpu6050", motion, reckoning)
-    >>> model.distance_quantile(0.95) > 1.0  # [m]
-    True
+    >>> operation = isf.Operation(standstill=60.0)
+    >>> model = isf.position_error_model("stim300", motion, reckoning, operation=operation)
+    >>> model.realisations(1000, seed=1).shape
+    (1000, 601, 2)
     """
     reckoning = DeadReckoning() if reckoning is None else reckoning
-    odometer = reckoning.odometer
+    odometer = reckoning.specification
     options: dict[str, Any] = {"period": period, "sample": sample, "operation": operation}
     wheels: YawErrorModel | None = None
-    if odometer is not None:
+    if odometer is not None and (reckoning.fuse or imu is None):
         wheels = _truncated(yaw_error_model(odometer, motion, period, sample=sample), until)
     if imu is None:
         if wheels is None:
@@ -131,8 +138,10 @@ def position_error_model(
         return _position_model(HeadingSource(None), wheels, motion, reckoning)
     yaw = yaw_error_model(imu, motion, magnetic_environment=magnetic_environment, **options)
     yaw = _truncated(yaw, until)
-    gains = FusedYawError(yaw, wheels).gains if reckoning.fuse and wheels is not None else None
-    return _position_model(HeadingSource(yaw, gains), yaw, motion, reckoning)
+    if wheels is None:
+        return _position_model(HeadingSource(yaw), yaw, motion, reckoning)
+    fused = FusedYawError(yaw, wheels)
+    return _position_model(HeadingSource(yaw, fused.gains), fused, motion, reckoning)
 
 
 def _truncated(model: YawErrorModel, until: float | None) -> YawErrorModel:
@@ -144,7 +153,7 @@ def _truncated(model: YawErrorModel, until: float | None) -> YawErrorModel:
 
 def _position_model(
     heading: HeadingSource,
-    yaw: YawErrorModel,
+    yaw: ErrorDistribution,
     motion: Motion | EarthMotion,
     reckoning: DeadReckoning,
 ) -> PositionErrorModel:
@@ -152,11 +161,11 @@ def _position_model(
     limits = list(yaw.limits)
     if reckoning.odometer is None:
         limits.append("distances are assumed to be known exactly; add an odometer (--odometer)")
-    limits += _linearity_limits(heading, yaw)
+    limits += _linearity_limits(yaw, reckoning.start)
     return PositionErrorModel(
         Track.from_motion(local, yaw.time),
         heading,
-        odometer_errors(reckoning.odometer, local, yaw.time),
+        odometer_errors(reckoning.specification, local, yaw.time),
         reckoning.start,
         reckoning.fixes,
         tuple(limits),
@@ -191,14 +200,12 @@ def odometer_errors(
     )
 
 
-def _linearity_limits(heading: HeadingSource, yaw: YawErrorModel) -> list[str]:
-    if heading.gains is not None:
-        return []
-    size = yaw.absolute_quantile(LINEAR_PROBABILITY)
-    if size <= MAX_YAW_ERROR:
+def _linearity_limits(yaw: ErrorDistribution, start: StartUncertainty) -> list[str]:
+    mean_square = float(np.max(yaw.mean() ** 2 + yaw.variance())) + start.heading**2
+    if TWO_SIDED * math.sqrt(mean_square) <= MAX_YAW_ERROR:
         return []
     return [
-        f"the yaw error exceeds {math.degrees(MAX_YAW_ERROR):.0f} deg in more than "
-        f"{100.0 * (1.0 - LINEAR_PROBABILITY):.0f} % of drives, where the linear model of the "
-        "position overestimates the error across the track and omits the shortened path"
+        f"the yaw error exceeds {math.degrees(MAX_YAW_ERROR):.0f} deg in more than 5 % of drives "
+        "at some time, if no position fix corrects it; there the linear model of the position "
+        "overestimates the error across the track and omits the shortened path"
     ]
