@@ -1,6 +1,6 @@
-"""Argparse types for angles, times, probabilities and latitudes.
+"""Argparse types for angles, times, lengths, probabilities, latitudes and position limits.
 
-Each type is a function from an argument of the command line to a number.
+Each type is a function from an argument of the command line to its value.
 """
 
 from __future__ import annotations
@@ -8,13 +8,11 @@ from __future__ import annotations
 import argparse
 
 from ..core.errors import ConfigurationError
-from ..core.units import parse_amount
+from ..core.units import LENGTH_UNITS, TIME_UNITS, parse_amount
 from ..heading.position.fixes import FixSchedule
 from ..heading.position.limit import PositionLimit
 from .command_line import accepted_number, number_type
 
-_TIMES = ("s", "ms", "min", "h")
-_LENGTHS = ("m", "cm", "mm", "km")
 _ANGLES = ("deg", "rad", "mrad", "mdeg", "arcsec")
 
 
@@ -79,7 +77,7 @@ def positive_duration(text: str) -> float:
     argparse.ArgumentTypeError
         The text is not a valid duration.
     """
-    return _quantity(text, "s", _TIMES, "a time such as 600, 90s, 10min or 1.5h")
+    return _quantity(text, "s", TIME_UNITS, "a time such as 600, 90s, 10min or 1.5h")
 
 
 def probability(text: str) -> float:
@@ -123,7 +121,7 @@ def positive_length(text: str) -> float:
     argparse.ArgumentTypeError
         The text is not a valid length.
     """
-    return _quantity(text, "m", _LENGTHS, "a length such as 0.5, 0.5m or 5cm")
+    return _quantity(text, "m", LENGTH_UNITS, "a length such as 0.5, 0.5m or 5cm")
 
 
 def position_limit(text: str) -> PositionLimit:
@@ -145,7 +143,7 @@ def position_limit(text: str) -> PositionLimit:
     """
     if not text.endswith("%"):
         expected = "a length such as 0.5m, or a share of the distance such as 2%"
-        return PositionLimit(_quantity(text, "m", _LENGTHS, expected))
+        return PositionLimit(_quantity(text, "m", LENGTH_UNITS, expected))
     refusal = f"'{text}' is not valid, expected a share of the distance above 0, such as 2%"
     percent = accepted_number(text[:-1], lambda value: 0.0 < value <= 100.0, refusal)
     return PositionLimit(percent / 100.0, is_relative=True)

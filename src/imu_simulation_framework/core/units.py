@@ -23,6 +23,11 @@ WORLD_GRAVITY = 9.81
 VACUUM_PERMEABILITY = 1.25663706127e-6
 """The magnetic constant (CODATA 2022) [T m/A]."""
 
+TIME_UNITS = ("s", "ms", "min", "h")
+"""Units of times in texts that people write."""
+
+LENGTH_UNITS = ("m", "cm", "mm", "km")
+"""Units of lengths in texts that people write."""
 
 _DEGREE = math.pi / 180.0
 

@@ -28,8 +28,8 @@ MIN_STEPS = 20
 """Minimum number of time steps of a yaw error model."""
 
 FUSION_REMARK = (
-    "fused headings assume the best estimator, which knows the magnitude of each error; a filter "
-    "on a robot is at most as good. Limits are only checked at the model's times"
+    "fused headings assume the best estimator, which knows the magnitude of each error; no filter "
+    "on a robot is more accurate. Limits are only checked at the model's times"
 )
 
 

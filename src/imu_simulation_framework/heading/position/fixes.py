@@ -7,10 +7,8 @@ import re
 from typing import NamedTuple
 
 from ...core.errors import ConfigurationError
-from ...core.units import parse_amount
+from ...core.units import LENGTH_UNITS, TIME_UNITS, parse_amount
 
-_TIMES = ("s", "ms", "min", "h")
-_LENGTHS = ("m", "cm", "mm", "km")
 _SCHEDULE = re.compile(
     r"(every|at|closure at)\s+(\S+)(?:\s+since\s+(\S+))?\s+to\s+(\S+)", re.IGNORECASE
 )
@@ -73,9 +71,9 @@ class FixSchedule(NamedTuple):
         try:
             if match is None or ("closure" in match[1].lower()) != (match[3] is not None):
                 raise ValueError(text)
-            time = parse_amount(match[2], "s", _TIMES)
-            since = None if match[3] is None else parse_amount(match[3], "s", _TIMES)
-            sigma = parse_amount(match[4], "m", _LENGTHS)
+            time = parse_amount(match[2], "s", TIME_UNITS)
+            since = None if match[3] is None else parse_amount(match[3], "s", TIME_UNITS)
+            sigma = parse_amount(match[4], "m", LENGTH_UNITS)
         except ValueError:
             raise ConfigurationError(
                 f"the position fix is '{text}', expected times and an accuracy, such as "
